@@ -41,6 +41,7 @@ from internal.access import service as access
 from internal.access.model import Author
 from internal.people import service as people
 from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 
@@ -126,10 +127,11 @@ async def acquaint(path: Path | str, ids: Sequence[int], known: int) -> None:
     """The users, each with so many people."""
     if isinstance(path, Path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-    async with Database.open(path) as database:
-        await database.exclusive(migrate)
-        for user in ids:
-            await database.write(partial(add_user, user=user, known=known))
+    with acting_for_everyone():
+        async with Database.open(path) as database:
+            await database.exclusive(migrate)
+            for user in ids:
+                await database.write(partial(add_user, user=user, known=known))
 
 
 def add_user(connection: Connection, user: int, known: int) -> None:

@@ -20,17 +20,13 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from functools import partial
 from pathlib import Path
 
 import psycopg
 from shared.bot_process import circumstances, cpu_seconds, environment, running
 from shared.fake_telegram import InstantTelegram
-from throughput import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, add_user
+from throughput import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, acquaint
 
-from internal.storage.database import Database
-from internal.storage.engine.owner_scope import acting_for_everyone
-from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 
 ROLE = "laplaced_benchmark"
@@ -52,21 +48,12 @@ def database_on(server: str) -> Iterator[str]:
         admin.execute(f"DROP DATABASE {ROLE} WITH (FORCE)".encode())
 
 
-async def acquaint(store: Path | str, users: Sequence[int]) -> None:
-    """The users, each with some people."""
-    with acting_for_everyone():
-        async with Database.open(store) as database:
-            await database.exclusive(migrate)
-            for user in users:
-                await database.write(partial(add_user, user=user, known=KNOWN))
-
-
 @asynccontextmanager
 async def stage(store: Path | str, users: Sequence[int]) -> AsyncIterator[tuple[InstantTelegram, dict[str, str], Path]]:
     """Telegram, the variables of every process, and the folder they share; nothing runs yet."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) if isinstance(store, str) else store.parent.parent
-        await acquaint(store, users)
+        await acquaint(store, users, KNOWN)
         async with ScriptedModel(piece=1000) as model, InstantTelegram() as telegram:
             for agent, answer in ANSWERS.items():
                 model.always(f"instant/{agent}", answer)

@@ -269,7 +269,7 @@ class App:
 
     def maintenance(self, delivery: Sequence[Job] = ()) -> Maintenance:
         """The scheduled jobs; `delivery` are those that write to users."""
-        following = MessageBackfill(self.database, self.ticker.wake)
+        following = MessageBackfill(self.database, self.ticker.wake_here)
         return Maintenance(
             self.ticker,
             self.clock,
@@ -328,7 +328,7 @@ class App:
         """Embeds messages one call at a time: embedding all of them takes hours, in which other jobs are due."""
         await self.vectors.embed_due(calls_for_messages=1)
         if self.vectors.more:
-            self.ticker.wake()
+            self.ticker.wake_here()
 
     async def _order(self, user_id: int) -> ArchivedCounts:
         return await archive_now(self.database, self.clock, self.publication, user_id)

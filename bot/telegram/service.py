@@ -6,9 +6,10 @@ import functools
 import json
 import logging
 import math
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -37,12 +38,13 @@ from bot.telegram.intake.update_handler import Ingest
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
 from bot.telegram.menu import ChatMenus
 from internal.config.settings import TelegramConfig
+from internal.dialogue.mailbox.repository import INBOX, OUTBOX
 from internal.errors import ConfigurationError, LeaseLost, Refused
 from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
 from internal.scheduling.leases import Leases
-from internal.scheduling.shards import WorkerShards
+from internal.scheduling.shards import WorkerShards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.engine.write_guard import fenced
@@ -54,8 +56,8 @@ POLL_FRESH = timedelta(seconds=90)
 """Without an answered poll for this long the bot counts as disconnected; a running poll is answered within 25 s."""
 
 
-LOOK_PAUSE_S = 0.05
-"""Shortest time between two looks for work of other workers, however often the store changes."""
+LOOK_EVERY_S = 1.0
+"""A worker looks for work of others this often, even if it hears nothing: behind a pooler no bell is rung."""
 
 
 @dataclass(slots=True)
@@ -123,7 +125,7 @@ class TelegramService:
         if self.poller is not None:
             endless.append(self.poller.run() if self.part is None else self._poll_alone(self.poller, self.part.leases))
         if self.part is not None:
-            endless += [self.ingest.inbox_worker.follow(), self._follow(self.part.database)]
+            endless += [self.ingest.inbox_worker.follow(), self._follow(self.part)]
         return endless
 
     async def stop(self) -> None:
@@ -160,13 +162,18 @@ class TelegramService:
             self.monitor.metrics.send_unknown()
         return unknown, await self.lanes.resume(self.bot.id, shards)
 
-    async def _follow(self, database: Database) -> None:
-        """Looks for work whenever somebody has written to the store."""
+    async def _follow(self, part: Part) -> None:
+        """Looks for work that another worker stored for a chat of ours."""
+
+        def hear(wake: Callable[[], None], key: str) -> None:
+            if part.shards.served is None or shard_of(int(key)) in part.shards.served:
+                wake()
+
+        part.database.when_rung(INBOX, partial(hear, self.ingest.inbox_worker.wake))
+        part.database.when_rung(OUTBOX, partial(hear, self.sender.wake))
         while True:
-            seen = database.heard
             self.look()
-            await asyncio.sleep(LOOK_PAUSE_S)
-            await database.committed(seen)
+            await asyncio.sleep(LOOK_EVERY_S)
 
     async def _poll_alone(self, poller: Poller, leases: Leases) -> None:
         """Polls while no other worker does. Updates another worker has taken over are not stored or confirmed."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextvars import copy_context
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -34,6 +35,26 @@ GROUP = 256
 """Most units of work that share one commit: bounds how long the first of them waits."""
 
 READERS = 2
+
+_BELLS = "laplaced_bells"
+
+
+@dataclass(slots=True)
+class _Moment:
+    """What `commits` answers while it lasts and this process hears of no commit."""
+
+    heard: int = -1
+    asked: int = 0
+    over: bool = False
+
+
+_moment: ContextVar[_Moment | None] = ContextVar("laplaced_moment", default=None)
+
+
+def ring_after(connection: Connection, bell: str, word: object) -> None:
+    """Has a bell rung in other processes, as `Database.ring` does, once the surrounding unit of work is committed."""
+    if connection.dialect.name != "sqlite":
+        connection.info.setdefault(_BELLS, set()).add(f"{bell}:{word}")
 
 
 class Snapshot:
@@ -93,12 +114,28 @@ class Database:
     def commits(self) -> int:
         """Grows with every commit. While it is unchanged, everything read before is still what is stored.
 
-        Where other processes write too, it always grows, so caches are brought up to date each time.
+        Where other processes write too, it grows each time outside `one_moment`, so that caches ask what is new.
         """
-        if self._engine.moves():
-            self._asked += 1
-            return self._asked
-        return self._commits
+        if not self._engine.moves():
+            return self._commits
+        moment = _moment.get()
+        if moment is not None and not moment.over and moment.heard == self._commits:
+            return moment.asked
+        self._asked += 1
+        if moment is not None:
+            moment.heard, moment.asked = self._commits, self._asked
+        return self._asked
+
+    @contextlib.contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Caches used inside are brought up to date once, and again after a commit that this process hears of."""
+        moment, before = _Moment(), _moment.get()
+        _moment.set(moment)
+        try:
+            yield
+        finally:
+            moment.over = True  # tasks that were begun inside keep it
+            _moment.set(before)
 
     @property
     def heard(self) -> int:
@@ -244,6 +281,8 @@ class Database:
     async def _write_group(self, group: list[_Pending[Any]]) -> None:
         outcomes = await self._outcomes(group)
         self._engine.announce_commit()
+        for bell in chain.from_iterable(outcome.bells for outcome in outcomes):
+            self._engine.ring(bell)
         self._mark_commit()
         for item, outcome in zip(group, outcomes, strict=True):
             if item.done.done():
@@ -303,7 +342,8 @@ class Database:
         try:
             if item.fence is not None:
                 item.fence(connection)
-            return Outcome(result=item.work(connection))
+            connection.info.pop(_BELLS, None)
+            return Outcome(item.work(connection), bells=connection.info.pop(_BELLS, ()))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
                 raise

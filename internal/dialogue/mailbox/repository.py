@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -20,10 +21,18 @@ from internal.dialogue.mailbox.model import (
     Unsent,
 )
 from internal.scheduling.lease_repository import in_shards
+from internal.storage.database import ring_after
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
+
+INBOX: Final = "inbox"
+OUTBOX: Final = "outbox"
+"""Bells that tell the worker of a chat of an update or of a message to be sent; the word is the chat."""
+
+_PARTS: Final = 4
+"""Parts of the shards whose statements are kept: a worker's part changes when others come or go."""
 
 _NO_CHATS: Final[Mapping[int, int]] = MappingProxyType({})
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
@@ -79,6 +88,8 @@ def receive(
     stored = connection.execute(_RECEIVE, rows if len(rows) > 1 else rows[0])
     numbers = {row.update_id: row.n for row in stored}
     fresh = [(numbers.pop(update_id), update_id, raw) for update_id, raw in updates if update_id in numbers]
+    for n, update_id, _ in fresh:
+        ring_after(connection, INBOX, chats.get(update_id, n))
     return [
         InboxRow(n, bot_id, update_id, raw, InboxState.RECEIVED, 0, now, chats.get(update_id))
         for n, update_id, raw in fresh
@@ -89,8 +100,8 @@ def unprocessed_updates(
     connection: Connection, shards: Collection[int] | None = None, limit: int | None = None
 ) -> list[InboxRow]:
     """Accepted updates of any bot that are not processed yet, in order of arrival; `shards` limits them."""
-    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(shards, _order_of_update()))
-    return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n).limit(limit))]
+    query = _unprocessed(_part(shards))
+    return [_inbox_row(row) for row in connection.execute(query if limit is None else query.limit(limit))]
 
 
 def mark_processed(
@@ -169,7 +180,9 @@ def enqueue(connection: Connection, outgoing: Outgoing, now: datetime) -> str | 
     values = {key: plain.pop(key) for key in _ADDRESS}
     times = {"due_at": now, "created_at": now}
     row = {"id": new_id(), "payload": plain, "state": OutboxState.PENDING, "tg_id": None, **times, **values}
-    return connection.execute(_PUT, row).scalar_one_or_none()
+    queued = connection.execute(_PUT, row).scalar_one_or_none()
+    ring_after(connection, OUTBOX, outgoing.chat_id)
+    return queued
 
 
 def due(connection: Connection, now: datetime, *, limit: int, shards: Collection[int] | None = None) -> list[OutboxRow]:
@@ -177,13 +190,12 @@ def due(connection: Connection, now: datetime, *, limit: int, shards: Collection
 
     A stuck answer holds up nothing but its own parts. `shards` limits this and the following functions to their chats.
     """
-    query = _DUE if shards is None else _due(shards)
-    return [_outbox_row(row) for row in connection.execute(query, {"now": now, "most": limit})]
+    return [_outbox_row(row) for row in connection.execute(_due(_part(shards)), {"now": now, "most": limit})]
 
 
 def next_due_at(connection: Connection, shards: Collection[int] | None = None) -> datetime | None:
     """When the earliest waiting message becomes due."""
-    return connection.execute(_NEXT_DUE if shards is None else _next_due(shards)).scalar_one_or_none()
+    return connection.execute(_next_due(_part(shards))).scalar_one_or_none()
 
 
 def mark_sending(connection: Connection, user_id: int, row_id: str) -> bool:
@@ -325,19 +337,27 @@ def _in(shards: Collection[int] | None, chat: ColumnElement[int]) -> ColumnEleme
     return true() if shards is None else in_shards(chat, shards)
 
 
-def _due(shards: Collection[int] | None) -> Select[Any]:
+@lru_cache(_PARTS)
+def _unprocessed(shards: frozenset[int] | None) -> Select[Any]:
+    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(shards, _order_of_update()))
+    return query.order_by(inbox.c.n)
+
+
+def _part(shards: Collection[int] | None) -> frozenset[int] | None:
+    return None if shards is None else frozenset(shards)
+
+
+@lru_cache(_PARTS)
+def _due(shards: frozenset[int] | None) -> Select[Any]:
     ours = _UNSENT & _in(shards, outbox.c.chat_id)
     first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
     query = select(outbox).join(first, first.c.n == outbox.c.n).where(_WAITING, outbox.c.due_at <= bindparam("now"))
     return query.order_by(outbox.c.n).limit(bindparam("most"))
 
 
-def _next_due(shards: Collection[int] | None) -> Select[Any]:
+@lru_cache(_PARTS)
+def _next_due(shards: frozenset[int] | None) -> Select[Any]:
     return select(func.min(outbox.c.due_at)).where(_WAITING & _in(shards, outbox.c.chat_id))
-
-
-_DUE: Final = _due(None)
-_NEXT_DUE: Final = _next_due(None)
 
 
 def _set_aside(n: int | None) -> ColumnElement[bool]:

@@ -184,13 +184,14 @@ class TurnRecall:
         )
         started = time.perf_counter()
         user_id = owner.user_id
-        (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
-            self._people(owner, query) if people else _no_people(),
-            self._facts_of(user_id, query),
-            self._memories_of(user_id, query),
-            self._passages_of(owner, query, before_seq),
-            self._lessons_for(user_id, query.text_with_preceding),
-        )
+        with self._database.one_moment():
+            (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
+                self._people(owner, query) if people else _no_people(),
+                self._facts_of(user_id, query),
+                self._memories_of(user_id, query),
+                self._passages_of(owner, query, before_seq),
+                self._lessons_for(user_id, query.text_with_preceding),
+            )
         by_id = {person.id: person for person, _ in candidates}
         scores = {person.id: score for person, score in candidates}
         picked = [by_id[pick.person_id] for pick in picks]

@@ -42,6 +42,8 @@ _GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03", "57
 or between two.
 """
 
+_XID: Final = "laplaced_xid"
+
 _NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
 """A worker that is paused inside a transaction keeps its locks, including those of leases, no longer than this."""
 
@@ -177,14 +179,18 @@ class PostgresEngine:
 
     def begin(self, connection: Connection, alone: str | None) -> None:
         scope = "" if alone is None else f"; {_scoped(alone)}"
-        _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}{scope}")
+        number = "SELECT pg_current_xact_id()::text"  # asked for here, it costs no round trip
+        begun = _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}{scope}; {number}")
+        while begun.nextset():
+            pass
+        (connection.info[_XID],) = begun.fetchall()[0]
 
     def commit(self, connection: Connection) -> None:
-        xid = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar_one()
+        xid = connection.info[_XID]
         try:
-            connection.exec_driver_sql("COMMIT")
+            _at_once(connection, "COMMIT")
         except DBAPIError as error:
-            if xid is None or not _is_away(error) or not self._was_committed(xid):
+            if not _is_away(error) or not self._was_committed(xid):
                 raise
 
     def _was_committed(self, xid: str) -> bool:
@@ -213,7 +219,7 @@ class PostgresEngine:
         _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
 
     def at_once(self, connection: Connection, statement: str) -> None:
-        connection.exec_driver_sql(statement)
+        _at_once(connection, statement)
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         _at_once(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED; {_NEVER_IDLE}")
@@ -328,10 +334,10 @@ def _scoped(scope: str) -> str:
     return f"SET LOCAL laplaced.owner = '{scope}'"
 
 
-def _at_once(connection: Connection, statements: str) -> None:
+def _at_once(connection: Connection, statements: str) -> psycopg.Cursor[Any]:
     """Sends several statements in one message: a unit of work costs no further round trip for its scope."""
     try:
-        _raw(connection).execute(statements.encode())
+        return _raw(connection).execute(statements.encode())
     except psycopg.Error as error:
         raise _as_sqlalchemy(error) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -30,10 +30,11 @@ class _Asked(Generic[T]):
 
 @dataclass(slots=True)
 class Outcome:
-    """How a unit of work ended."""
+    """How a unit of work ended, and the bells that its commit rings."""
 
     result: Any = None
     error: Exception | None = None
+    bells: Collection[str] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import pytest
+from sqlalchemy import Connection
 from support.patience import PATIENCE_S
 
 from internal.scheduling.ticker import Ticker
-from internal.storage.database import Database
+from internal.storage.database import Database, ring_after
 
 
 async def test_a_bell_is_heard_by_the_others(two: tuple[Database, Database]) -> None:
@@ -24,6 +26,46 @@ async def test_a_bell_is_heard_by_the_others(two: tuple[Database, Database]) -> 
             first.ring("window", "c")
             await asyncio.sleep(0.1)
     assert set(heard) == {"a", "b"}
+
+
+async def test_a_bell_of_a_unit_of_work_rings_with_its_commit(two: tuple[Database, Database]) -> None:
+    """What is undone rings nowhere, not even with the next commit."""
+    first, second = two
+    heard: list[str] = []
+    second.when_rung("door", heard.append)
+
+    def undone(connection: Connection) -> None:
+        ring_after(connection, "door", "undone")
+        raise ValueError
+
+    async with asyncio.timeout(PATIENCE_S):
+        while "kept" not in heard:
+            with pytest.raises(ValueError):
+                await first.write(undone)
+            await first.write(lambda connection: ring_after(connection, "door", "kept"))
+            await asyncio.sleep(0.1)
+    assert set(heard) == {"kept"}
+
+
+async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]) -> None:
+    """Within it what is kept is looked up once, and again when something was written; what it began goes on alone."""
+    store = two[0]
+    with store.one_moment():
+        first = store.commits
+        later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
+        await store.write(lambda connection: None)
+        second = store.commits
+        heard = store.heard
+        third = store.commits
+    over.set()
+    assert first < second
+    assert third == second or store.heard != heard
+    assert await later > third
+
+
+async def _asked_when(over: asyncio.Event, store: Database) -> int:
+    await over.wait()
+    return store.commits
 
 
 async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> None:
