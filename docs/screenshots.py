@@ -5,13 +5,16 @@
 
 The chats are of `laplaced run` in a temporary folder with nothing configured but short waits: three people talk with it
 in their languages until what they said is archived, and ask. The pages of the console are over the bot of `make demo`,
-three weeks of three people; where there is none in `--demo`, it is lived first. Nothing is drawn by hand.
+three weeks of three people; where there is none in `--demo`, it is lived first. In the pictures of media each person
+sends a voice, a picture, a table and slides, and asks about them a day later: the bot that gets them lives a day
+earlier (libfaketime), and a scripted server stands for the one that writes down speech. Nothing is drawn by hand.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import os
 import re
 import sys
@@ -24,8 +27,9 @@ from types import MappingProxyType
 from typing import Any
 
 import httpx
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from playwright.async_api import Browser, Page
+from support.flows.office_files import presentation, workbook
 from support.product.models_tried import MODEL, answers
 from support.product.screenshot import chromium, take_screenshot
 
@@ -83,6 +87,57 @@ PICTURES = {
 SETUP = "setup.png"
 """The choice of a model, with a server of this machine that answers every agent."""
 
+
+@dataclass(frozen=True)
+class Sent:
+    """What somebody sends on the first day, and what he asks on the next."""
+
+    heard: str
+    sign: str
+    caption: str
+    table: tuple[str, Sequence[Sequence[str]]]
+    slides: Sequence[str]
+    asked: Sequence[str]
+
+
+MEDIA = {
+    "en": Sent(
+        "The rehearsal of the choir moves to Thursday at seven, in the old brewery.",
+        "Bakery Poppy\nopen from 7 to 19",
+        "our new bakery",
+        ("Boat", (("Item", "Price"), ("Life jackets", "140 euro"), ("Anchor", "95 euro"))),
+        ("Trip to Skye", "The ferry leaves Mallaig at 8:40"),
+        (
+            "When is the rehearsal of the choir?",
+            "When is the bakery open?",
+            "What does the anchor cost?",
+            "When does the ferry leave?",
+        ),
+    ),
+    "ru": Sent(
+        "Репетиция хора переносится на четверг на семь вечера, в старую пивоварню.",
+        "Пекарня Мак\nоткрыта с 7 до 19",
+        "наша новая пекарня",
+        ("Лодка", (("Вещь", "Цена"), ("Жилеты", "14000 рублей"), ("Якорь", "9500 рублей"))),
+        ("Поездка на Байкал", "Паром отходит из Хужира в 8:40"),
+        ("Когда репетиция хора?", "Когда открыта пекарня?", "Сколько стоит якорь?", "Когда отходит паром?"),
+    ),
+    "uk": Sent(
+        "Репетиція хору переноситься на четвер на сьому вечора, у стару броварню.",
+        "Пекарня Мак\nвідчинена з 7 до 19",
+        "наша нова пекарня",
+        ("Човен", (("Річ", "Ціна"), ("Жилети", "5600 гривень"), ("Якір", "3800 гривень"))),
+        ("Мандрівка на Світязь", "Пором відходить о 8:40"),
+        ("Коли репетиція хору?", "Коли відчинена пекарня?", "Скільки коштує якір?", "Коли відходить пором?"),
+    ),
+}
+
+MEDIA_PICTURES = {f"media-{lang}.png": Picture(lang, 430, 1540, dark=lang == "uk") for lang in MEDIA}
+
+HEARD = "test/whisper"
+FAKETIME = next(map(str, Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), "")
+FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
+OFFICE = "application/vnd.openxmlformats-officedocument"
 
 CONSOLE_PICTURES = {
     "console.png": Picture("en", 1440, 900, path="/"),
@@ -205,6 +260,8 @@ async def take_pictures(into: Path, demo: Path | None, only: Sequence[str]) -> N
             await picture_chats(into, Path(folder) / "data", chats)
         if not only or SETUP in only:
             await picture_setup(into / SETUP, Path(folder))
+        if media := {name: picture for name, picture in MEDIA_PICTURES.items() if not only or name in only}:
+            await picture_media(into, Path(folder) / "media", media)
         if pages:
             lived = (demo or Path(folder) / "demo").resolve()
             await live(lived)
@@ -222,6 +279,60 @@ async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Pictu
                 height=picture.height, dark=picture.dark, scale=picture.scale,
             )  # fmt: skip
             compress(into / name)
+
+
+async def picture_media(into: Path, data_dir: Path, pictures: Mapping[str, Picture]) -> None:
+    yesterday = {
+        "LD_PRELOAD": FAKETIME,
+        "FAKETIME": "-1d",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "FAKETIME_FORCE_MONOTONIC_FIX": "0",
+    }
+    async with ScriptedModel() as speech:
+        heard = {
+            "LAPLACED_MEDIA__TRANSCRIPTION__MODEL": HEARD,
+            "LAPLACED_MEDIA__TRANSCRIPTION__BASE_URL": speech.url,
+            "LAPLACED_MEDIA__TRANSCRIPTION__API_KEY": "test",
+            "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
+        }
+        async with product(data_dir, heard | yesterday) as running, ControlClient(running.chat_page) as people:
+            users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
+            for lang, sent in MEDIA.items():
+                speech.script(HEARD, sent.heard)
+                await send_media(people, users[lang], sent)
+        async with product(data_dir, heard) as running, ControlClient(running.chat_page) as people:
+            for lang, sent in MEDIA.items():
+                for text in sent.asked:
+                    await say(people, users[lang], text)
+            for name, picture in pictures.items():
+                await take_screenshot(
+                    running.chat_page, into / name, user_id=users[picture.lang], language=picture.lang,
+                    width=picture.width, height=picture.height, dark=picture.dark,
+                )  # fmt: skip
+                compress(into / name)
+
+
+def answers_it(message: Mapping[str, Any]) -> bool:
+    """Whether it is the answer, not the transcript before it."""
+    return not message["text"].startswith("🎙")
+
+
+async def send_media(people: ControlClient, user_id: int, sent: Sent) -> None:
+    """A voice, a picture with words, a table and slides; each is read before the next is sent."""
+    sign, drawn = Image.new("RGB", (640, 200), "#f4ead2"), io.BytesIO()
+    ImageDraw.Draw(sign).text((30, 30), sent.sign, font=ImageFont.truetype(FONT, 48), fill="#5b2a12")
+    sign.save(drawn, "PNG")
+    title, rows = sent.table
+    files = (
+        ("voice", "voice.ogg", b"OggS", "audio/ogg", {"duration": 6}),
+        ("photo", "sign.png", drawn.getvalue(), "image/png", {"caption": sent.caption}),
+        ("document", f"{title}.xlsx", workbook({title: (1, rows)}), f"{OFFICE}.spreadsheetml.sheet", {}),
+        ("document", f"{sent.slides[0]}.pptx", presentation(*sent.slides), f"{OFFICE}.presentationml.presentation", {}),
+    )
+    for media, name, content, mime, more in files:
+        message = await people.send_file(user_id, media, name, content, mime, **more)
+        answer = await people.wait_for_message(user_id, answers_it, after=message["message_id"], within=120)
+        print(f"  {name}\n    {answer['text']}")
 
 
 async def picture_setup(path: Path, folder: Path) -> None:
@@ -303,7 +414,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=Path(__file__).parent / "images")
     parser.add_argument("--demo", type=Path, help="the data folder of `make demo`; by default one of its own")
-    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *CONSOLE_PICTURES, SETUP], default=[])
+    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *MEDIA_PICTURES, *CONSOLE_PICTURES, SETUP], default=[])
     asked = parser.parse_args()
     asyncio.run(take_pictures(asked.into, asked.demo, asked.only))
 

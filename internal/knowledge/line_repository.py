@@ -102,17 +102,18 @@ def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequen
 _ENTITY: Final = "entity:"
 _PERSON: Final = "person:"
 _SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url")
-_MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
+_MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id", "user_metadata")
 
 
 def _line(row: Row[Any]) -> StoredLine:
     forward = row.m_forward["name"] if row.m_forward else row.forwarded_from
+    speaker = row.speaker or (row.m_user_metadata or {}).get("speaker")  # of a member of a group
     return StoredLine(
         at=row.m_timestamp or row.at,
         text=row.text if row.text is not None else row.m_content or "",
         message_id=row.message_id,
         role=row.m_role or "user",
-        speaker=row.speaker or (row.owner or None if row.m_role == "user" else None),
+        speaker=speaker or (row.owner or None if row.m_role == "user" else None),
         forwarded_from=forward,
         url=row.url,
         chat_id=row.m_chat_id,

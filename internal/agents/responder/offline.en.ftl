@@ -19,6 +19,7 @@ fact-until = { $fact } (until { $until })
 fact-since-until = { $fact } ({ $since } to { $until })
 said-own = You wrote on { $at }: “{ $text }”
 said-by = { $name }, { $at }: “{ $text }”
+in-picture = In a picture of { $at }: “{ $text }”
 picture = In the picture: “{ $said }”
 picture-unseen = I can't look at pictures, and I found no words in that one.
 only-this = What I know is only this:

@@ -28,7 +28,7 @@ from internal.agents.responder.people_in_dialogue import (
     people_named_in,
     subjects,
 )
-from internal.agents.responder.pictures import in_last_picture
+from internal.agents.responder.pictures import answering_picture, in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
 from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable, without_file_marks
 from internal.agents.role_words import roles_of, says_more_than_names
@@ -337,6 +337,8 @@ def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Sp
         return speech("told", said=text)
     if line.speaker:
         return f"{speech('said-by', name=_plain(line.speaker), at=day(line.at, zone), text=text)}{mark}"
+    if shown := answering_picture(said, line.text):
+        return f"{speech('in-picture', at=day(line.at, zone), text=_plain(quotable(shown, said)))}{mark}"
     return f"{speech('said-own', at=day(line.at, zone), text=text)}{mark}"
 
 

@@ -19,6 +19,7 @@ fact-until = { $fact } (до { $until })
 fact-since-until = { $fact } (с { $since } до { $until })
 said-own = Твои слова от { $at }: «{ $text }»
 said-by = { $name }, { $at }: «{ $text }»
+in-picture = На картинке от { $at }: «{ $text }»
 picture = На картинке: «{ $said }»
 picture-unseen = Рассматривать картинки я не умею, а слов на этой не нашлось.
 only-this = Знаю только вот что:

@@ -19,6 +19,7 @@ fact-until = { $fact } (до { $until })
 fact-since-until = { $fact } (з { $since } до { $until })
 said-own = Твої слова від { $at }: «{ $text }»
 said-by = { $name }, { $at }: «{ $text }»
+in-picture = На картинці від { $at }: «{ $text }»
 picture = На картинці: «{ $said }»
 picture-unseen = Розглядати картинки я не вмію, а слів на цій не знайшлося.
 only-this = Знаю лише ось що:

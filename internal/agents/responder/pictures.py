@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.language.search.terms import topic_terms
-from internal.language.text.spelling import words
+from internal.language.search.terms import document_terms, topic_terms, words_of
+from internal.language.text.spelling import with_signs, without_attachments, words
 
 _PICTURES: Final = words(
     "photo picture image screenshot pic snapshot фото фотка фотография картинка изображение снимок скриншот скрин "
@@ -38,3 +38,15 @@ def in_last_picture(said: str, request: ResponderRequest) -> str | None:
         return None
     shown = [match for line in request.dialogue if line.role == "user" for match in _SHOWN.finditer(line.text)]
     return shown[-1]["words"].removeprefix("| ").strip() if shown else None
+
+
+def answering_picture(said: str, text: str) -> str:
+    """What was read or seen in a line's picture, if more words of a question stand there than beside it; else ""."""
+    match = _SHOWN.search(text)
+    shown = match["words"].removeprefix("| ").strip() if match else ""
+    asked = {term for word in topic_terms(said) for term, _ in word}
+    return with_signs(shown) if shown and _shared(asked, shown) > _shared(asked, without_attachments(text)) else ""
+
+
+def _shared(asked: set[str], text: str) -> int:
+    return len(asked & {term for word in words_of(document_terms([text])[0]) for term in word})

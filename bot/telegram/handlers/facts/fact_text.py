@@ -18,7 +18,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
-from internal.language.text.spelling import with_signs
+from internal.language.text.spelling import with_signs, without_attachments
 
 LINE = 220
 """Characters of a fact in a list: eight of them fit one message."""
@@ -190,9 +190,16 @@ def message_line(user: User, said: Message) -> str:
         who = phrase(user.lang, "source-assistant", at=at)
     elif said.forward is not None:
         who = phrase(user.lang, "source-forward", **{"from": said.forward.name}, at=at)
+    elif said.speaker:
+        who = phrase(user.lang, "source-speaker", speaker=said.speaker, at=at)
     else:
-        who = phrase(user.lang, "source-own", at=at)
+        who = phrase(user.lang, _own_source(said.content), at=at)
     return f"{words} — {who}"
+
+
+def _own_source(text: str) -> str:
+    """How a message of the owner's is named as a source: as his words, or as what he sent without any."""
+    return "source-own" if without_attachments(text).strip() else "source-sent"
 
 
 def episode_line(user: User, episode: Episode) -> str:
@@ -203,8 +210,8 @@ def episode_line(user: User, episode: Episode) -> str:
 
 def _speaker_text(user: User, line: EvidenceLine) -> str:
     at = local(user, line.at)
-    if line.message_id is not None and line.forwarded_from is None:
-        return phrase(user.lang, "source-own", at=at)
+    if line.message_id is not None and line.forwarded_from is None and line.speaker in (None, user.name):
+        return phrase(user.lang, _own_source(line.quote), at=at)
     if line.forwarded_from is not None:
         if line.message_id is not None or line.speaker is None:
             return phrase(user.lang, "source-forward", **{"from": line.forwarded_from}, at=at)

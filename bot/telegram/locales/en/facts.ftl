@@ -56,6 +56,7 @@ fact-sources-none = No message says this.
 fact-sources-more = …and { $count } more.
 source-quote = “{ $text }”
 source-own = your words, { DATETIME($at, dateStyle: "long") }
+source-sent = in what you sent, { DATETIME($at, dateStyle: "long") }
 source-assistant = my answer, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = forwarded from { $from }, { DATETIME($at, dateStyle: "long") }

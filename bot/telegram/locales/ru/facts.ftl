@@ -60,6 +60,7 @@ fact-sources-none = В сообщениях этого нет.
 fact-sources-more = …и ещё { $count }.
 source-quote = «{ $text }»
 source-own = твои слова, { DATETIME($at, dateStyle: "long") }
+source-sent = в том, что прислано тобой, { DATETIME($at, dateStyle: "long") }
 source-assistant = мой ответ, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = переслано от { $from }, { DATETIME($at, dateStyle: "long") }

@@ -60,6 +60,7 @@ fact-sources-none = У повідомленнях цього немає.
 fact-sources-more = …і ще { $count }.
 source-quote = «{ $text }»
 source-own = твої слова, { DATETIME($at, dateStyle: "long") }
+source-sent = у надісланому тобою, { DATETIME($at, dateStyle: "long") }
 source-assistant = моя відповідь, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = переслано від { $from }, { DATETIME($at, dateStyle: "long") }

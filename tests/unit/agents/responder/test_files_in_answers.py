@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -21,7 +22,7 @@ Luggage allowance
 Rental car: a red Fiat, the deposit is 300 euro."""
 
 
-def answer(lang: Language, question: str, *said: str, file: str = "") -> str:
+def answer(lang: Language, question: str, *said: str, file: str = "", passages: Sequence[RecalledPassage] = ()) -> str:
     line = PassageLine(NOW, "trip.txt", file, "other")
     told = [one for text in said for one in (DialogueLine("user", text, at=NOW), DialogueLine("assistant", "…"))]
     return compose(
@@ -34,7 +35,7 @@ def answer(lang: Language, question: str, *said: str, file: str = "") -> str:
             dialogue=[*told, DialogueLine("user", question, at=NOW)],
             now=NOW,
             query=question,
-            passages=[RecalledPassage(1, "episode", "e1", [line])] if file else [],
+            passages=[RecalledPassage(1, "episode", "e1", [line])] if file else passages,
         )
     )
 
@@ -72,3 +73,38 @@ def test_another_question_with_the_word_photo_is_not_about_the_picture() -> None
 def test_only_the_passage_that_answers_is_quoted(question: str, said: str) -> None:
     """However short the file is; a heading leads to what stands below it."""
     assert said in answer("en", question, file=TRIP)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "question", "said"),
+    [
+        (
+            "en",
+            "our new bakery\n[photo] | Poppy / open from 7 to 19",
+            "When is Poppy open?",
+            "In a picture of 2026-03-14: “Poppy / open",
+        ),
+        (
+            "ru",
+            "[photo] | Пекарня Мак / открыта с 7",
+            "Когда открыта пекарня?",
+            "На картинке от 2026-03-14: «Пекарня Мак",
+        ),
+        (
+            "uk",
+            "[photo] | Пекарня Мак / відчинена з 7",
+            "Коли відчинена пекарня?",
+            "На картинці від 2026-03-14: «Пекарня",
+        ),
+        (
+            "en",
+            "Poppy is open till eight\n[photo] | Bread",
+            "When is Poppy open?",
+            "You wrote on 2026-03-14: “Poppy is open",
+        ),
+    ],
+)
+def test_words_in_a_picture_are_not_quoted_as_the_owners(lang: Language, text: str, question: str, said: str) -> None:
+    """A day later the answer says where they stood."""
+    line = PassageLine(NOW - timedelta(days=2), "Owner", text, "own", found=True)
+    assert answer(lang, question, passages=[RecalledPassage(1, "message", "m", [line])]).startswith(said)
