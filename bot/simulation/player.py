@@ -162,7 +162,7 @@ class Simulation:
         await self._note("sim_start", reason="begun")
         await stage.add_users(users)
         for n, act in enumerate(played.acts):
-            await self._act(stage, act, _moment_after(played, n))
+            await self._act(stage, act, played.acts[n + 1].at if n + 1 < len(played.acts) else played.ends)
         await self._pass_time(stage, played.ends, played.ends)
         await self._rest(stage)
         await stage.wait_until_indexed()
@@ -246,10 +246,6 @@ class Simulation:
         payload = {"scenario": scenario.name, "seed": self._plan.seed, "speed": self._speed or None, "reason": reason}
         if stage is not None:
             await stage.note(event_type, [user.id for user in scenario.users.values()], payload)
-
-
-def _moment_after(played: Plan, n: int) -> datetime:
-    return played.acts[n + 1].at if n + 1 < len(played.acts) else played.ends
 
 
 def _looks(zones: Sequence[ZoneInfo], now: datetime) -> list[datetime]:

@@ -58,7 +58,7 @@ class JsonStream:
             try:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as error:
-                if not self._may_be_cut(error):
+                if not (error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END):
                     raise self._broken(error.msg, error.pos) from None
                 if not self._fill():
                     raise self._ends() from None
@@ -157,9 +157,6 @@ class JsonStream:
         self._before += self._at
         self._text, self._at = rest + text, 0
         return not self._ended or bool(text)
-
-    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
-        return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END
 
     def _unexpected(self, expected: str) -> Unreadable:
         return self._broken(f"there should be {expected}", self._at) if self.peek() else self._ends()

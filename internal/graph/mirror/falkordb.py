@@ -95,7 +95,7 @@ class Falkor:
 
     async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
         connection = await self._connected()
-        fresh, name = _new_graph_name(user_id), _graph(user_id)
+        fresh, name = f"{{{_graph(user_id)}}}:new", _graph(user_id)
         with _translated():
             await connection.delete(fresh)
         if mark.graph:
@@ -241,10 +241,6 @@ def _by_ends(edges: Iterable[MirrorEdge]) -> dict[tuple[str, str, str], list[Mir
 
 def _graph(user_id: int) -> str:
     return f"laplaced:{user_id}"
-
-
-def _new_graph_name(user_id: int) -> str:
-    return f"{{{_graph(user_id)}}}:new"
 
 
 def _mark(user_id: int) -> str:

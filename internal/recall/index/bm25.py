@@ -118,7 +118,7 @@ class LexicalIndex:
         doc = self._new_doc(document)
         counts: dict[int, int] = {}
         for term in _terms(document):
-            number = self._term_number(term)
+            number = self._vocabulary.setdefault(term, len(self._vocabulary))
             counts[number] = counts.get(number, 0) + 1
         for number, count in counts.items():
             self._recent.setdefault(number, []).append((doc, count))
@@ -259,9 +259,6 @@ class LexicalIndex:
         spare = int(len(self._alive) * (_GROWTH - 1)) + 1
         self._lengths = np.concatenate((self._lengths, np.zeros(spare, dtype=np.float32)))
         self._alive = np.concatenate((self._alive, np.zeros(spare, dtype=np.bool_)))
-
-    def _term_number(self, term: str) -> int:
-        return self._vocabulary.setdefault(term, len(self._vocabulary))
 
     def _length_weights(self, documents: int) -> Scores:
         """What BM25 adds to the count in the denominator: K1 for average length, more for a longer document."""

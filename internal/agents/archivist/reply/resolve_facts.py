@@ -142,11 +142,11 @@ class NameResolver:
     async def _dates(
         self, facts: Sequence[ProposedFact], transcript: Sequence[TranscriptLine], language: Language
     ) -> list[FactDates]:
-        said = [_said_at(fact, transcript) for fact in facts]
+        said = [min(line.at for line in transcript if line.number in fact.evidence) for fact in facts]
         phrases = [
             (phrase, at)
             for fact, at in zip(facts, said, strict=True)
-            for phrase in _phrases(fact)
+            for phrase in (fact.valid_at, fact.invalid_at)
             if phrase is not None
         ]
         resolved = dict(zip(phrases, await self._resolved(phrases, language), strict=True))
@@ -213,14 +213,6 @@ def fact_dates(
     if begin is None:
         return FactDates(said_at, None, False, invalid_at, invalid_precision=exact)
     return FactDates(said_at, begin.moment, True, invalid_at, date_precision(begin.precision), exact)
-
-
-def _phrases(fact: ProposedFact) -> tuple[str | None, str | None]:
-    return fact.valid_at, fact.invalid_at
-
-
-def _said_at(fact: ProposedFact, transcript: Sequence[TranscriptLine]) -> datetime:
-    return min(line.at for line in transcript if line.number in fact.evidence)
 
 
 def _names(reply: ArchivistReply) -> list[str]:
