@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from internal.artifacts.model import Artifact, ArtifactState, Reason
-from internal.storage.chunks import chunks
+from internal.storage.chunks import delete_with, rows_with
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import note_change
@@ -42,11 +42,8 @@ def find(connection: Connection, user_id: int, artifact_id: str) -> Artifact | N
 
 def of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Artifact]:
     """The artifacts of these messages, in the order in which they came."""
-    found = []
-    for part in chunks(list(message_ids)):
-        ours = (artifacts.c.user_id == user_id) & artifacts.c.message_id.in_(part)
-        found += [_artifact(row) for row in connection.execute(select(artifacts).where(ours).order_by(artifacts.c.id))]
-    return found
+    query = select(artifacts).where(artifacts.c.user_id == user_id).order_by(artifacts.c.id)
+    return [_artifact(row) for row in rows_with(connection, query, artifacts.c.message_id, message_ids)]
 
 
 def listing(
@@ -129,8 +126,7 @@ def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:
 
 def drop(connection: Connection, user_id: int, artifact_ids: Collection[str]) -> None:
     """Deletes rows; `unused_files` finds bytes that were theirs alone."""
-    for part in chunks(list(artifact_ids)):
-        connection.execute(delete(artifacts).where(artifacts.c.user_id == user_id, artifacts.c.id.in_(part)))
+    delete_with(connection, artifacts, user_id, artifacts.c.id, artifact_ids)
 
 
 def unused_files(connection: Connection) -> Sequence[str]:

@@ -9,8 +9,8 @@ from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, e
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
-from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.change_log import record_change, record_changes
+from internal.storage.chunks import delete_with, rows_with
 from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
@@ -143,12 +143,9 @@ def mark_changed(connection: Connection, user_id: int, event_ids: Iterable[str])
 
 def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]) -> None:
     """Deletes events with their mentions."""
-    for part in chunks(event_ids):
-        connection.execute(delete(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.id.in_(part)))
-        mentioned = (event_mentions.c.user_id == user_id) & event_mentions.c.event_id.in_(part)
-        connection.execute(delete(event_mentions).where(mentioned))
-        for event_id in part:
-            record_change(connection, user_id, EVENT_CHANGE, event_id, "delete")
+    delete_with(connection, chronicle, user_id, chronicle.c.id, event_ids)
+    delete_with(connection, event_mentions, user_id, event_mentions.c.event_id, event_ids)
+    record_changes(connection, user_id, EVENT_CHANGE, event_ids, "delete")
 
 
 def event_of_message(connection: Connection, user_id: int, message_id: str) -> Event | None:
@@ -164,12 +161,8 @@ def event_in_session(connection: Connection, user_id: int, message_id: str) -> t
 
 def events_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Event]:
     """The events of these messages, in the order of NEXT."""
-    found = [
-        _event(row)
-        for part in chunks(message_ids)
-        for row in connection.execute(_events(user_id).where(chronicle.c.message_id.in_(part)))
-    ]
-    return sorted(found, key=lambda event: event.n)
+    found = rows_with(connection, _events(user_id), chronicle.c.message_id, message_ids)
+    return sorted(map(_event, found), key=lambda event: event.n)
 
 
 def events_of_session(connection: Connection, user_id: int, session_id: str) -> list[Event]:
@@ -202,12 +195,8 @@ def emptied(connection: Connection, user_id: int) -> list[Event]:
 
 def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
     """The existing events with these ids, in the order of NEXT."""
-    found = [
-        _event(row)
-        for part in chunks(event_ids)
-        for row in connection.execute(_events(user_id).where(chronicle.c.id.in_(part)))
-    ]
-    return sorted(found, key=lambda event: event.n)
+    found = rows_with(connection, _events(user_id), chronicle.c.id, event_ids)
+    return sorted(map(_event, found), key=lambda event: event.n)
 
 
 def event_before(connection: Connection, user_id: int, n: int) -> Event | None:
@@ -228,29 +217,19 @@ def session_of_messages(connection: Connection, user_id: int, message_ids: Colle
     """The session id of each message; messages without an event are left out."""
     wanted = select(chronicle.c.message_id, chronicle.c.session_id).where(chronicle.c.user_id == user_id)
     return {
-        message_id: session_id
-        for part in chunks(message_ids)
-        for message_id, session_id in connection.execute(wanted.where(chronicle.c.message_id.in_(part)))
+        row.message_id: row.session_id for row in rows_with(connection, wanted, chronicle.c.message_id, message_ids)
     }
 
 
 def events_numbered(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
     """The events with these places in the line."""
-    return [
-        _event(row)
-        for part in chunks(numbers)
-        for row in connection.execute(_events(user_id).where(chronicle.c.n.in_(part)))
-    ]
+    return [_event(row) for row in rows_with(connection, _events(user_id), chronicle.c.n, numbers)]
 
 
 def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
     """The events that answer or analyse one of these, or are about it, in the order of NEXT."""
-    found = [
-        _event(row)
-        for part in chunks(numbers)
-        for row in connection.execute(_events(user_id).where(chronicle.c.answers_n.in_(part)))
-    ]
-    return sorted(found, key=lambda event: event.n)
+    found = rows_with(connection, _events(user_id), chronicle.c.answers_n, numbers)
+    return sorted(map(_event, found), key=lambda event: event.n)
 
 
 def turn_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:
@@ -258,11 +237,7 @@ def turn_of_messages(connection: Connection, user_id: int, message_ids: Collecti
     wanted = select(messages.c.id, messages.c.turn_id).where(
         messages.c.user_id == user_id, messages.c.turn_id.is_not(None)
     )
-    return {
-        message_id: turn_id
-        for part in chunks(message_ids)
-        for message_id, turn_id in connection.execute(wanted.where(messages.c.id.in_(part)))
-    }
+    return {row.id: row.turn_id for row in rows_with(connection, wanted, messages.c.id, message_ids)}
 
 
 def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | None = None) -> list[Mention]:
@@ -271,8 +246,9 @@ def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | 
     query = select(*columns).where(event_mentions.c.user_id == user_id)
     query = query.group_by(event_mentions.c.event_id, event_mentions.c.entity_id)
     query = query.order_by(event_mentions.c.event_id, event_mentions.c.entity_id)
-    parts = [query] if event_ids is None else [query.where(event_mentions.c.event_id.in_(p)) for p in chunks(event_ids)]
-    return [Mention(*row) for part in parts for row in connection.execute(part)]
+    if event_ids is None:
+        return [Mention(*row) for row in connection.execute(query)]
+    return [Mention(*row) for row in rows_with(connection, query, event_mentions.c.event_id, event_ids)]
 
 
 def words_since(connection: Connection, user_id: int, since: datetime) -> list[Row[Any]]:
@@ -290,10 +266,7 @@ def sessions_mentioning(connection: Connection, user_id: int, entity_ids: Collec
     """The ids of the sessions in which one of these entities is mentioned."""
     same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
     query = select(chronicle.c.session_id).join(event_mentions, same).where(event_mentions.c.user_id == user_id)
-    found: set[str] = set()
-    for part in chunks(entity_ids):
-        found |= set(connection.execute(query.where(event_mentions.c.entity_id.in_(part)).distinct()).scalars())
-    return found
+    return {row.session_id for row in rows_with(connection, query.distinct(), event_mentions.c.entity_id, entity_ids)}
 
 
 def latest_sessions_mentioning(

@@ -8,8 +8,8 @@ from internal.dialogue import search_item_repository
 from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
-from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.change_log import record_changes
+from internal.storage.chunks import chunks, delete_with, rows_with
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns
 
 CHANGE_KIND = "message"
@@ -30,10 +30,8 @@ def every(connection: Connection, user_id: int) -> Iterator[Message]:
 def answered(connection: Connection, user_id: int, found: Iterable[Message]) -> list[str]:
     """The ids of the messages among these whose turn has ended, or that belong to none."""
     by_turn = [(message.id, message.turn_id or "") for message in found]
-    running: set[str] = set()
-    for part in chunks({turn_id for _, turn_id in by_turn}):
-        open_ = turns.c.id.in_(part) & turns.c.state.in_(("collecting", "running"))
-        running |= set(connection.execute(select(turns.c.id).where(turns.c.user_id == user_id, open_)).scalars())
+    open_ = select(turns.c.id).where(turns.c.user_id == user_id, turns.c.state.in_(("collecting", "running")))
+    running = {row.id for row in rows_with(connection, open_, turns.c.id, {turn_id for _, turn_id in by_turn})}
     return [message_id for message_id, turn_id in by_turn if turn_id not in running]
 
 
@@ -41,10 +39,9 @@ def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> 
     """Deletes messages with their reply sources, and moves the dialogue's cursor back to a message that is left."""
     for part in chunks(message_ids):
         search_item_repository.take_out(connection, by_ids(connection, user_id, part))
-        for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
-            connection.execute(delete(table).where(table.c.user_id == user_id, column.in_(part)))
-        for message_id in part:
-            record_change(connection, user_id, CHANGE_KIND, message_id, "delete")
+    delete_with(connection, reply_sources, user_id, reply_sources.c.message_id, message_ids)
+    delete_with(connection, messages, user_id, messages.c.id, message_ids)
+    record_changes(connection, user_id, CHANGE_KIND, message_ids, "delete")
     drop_sources(connection, user_id, "message", message_ids)
     _move_cursor_back(connection, user_id)
 

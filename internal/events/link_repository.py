@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_with
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
@@ -67,27 +67,20 @@ def linking_to(
 def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
     """(event, cause) of these events whose cause is still stored, the newest causes first."""
     cause = events.alias("cause")
-    found: list[Row[Any]] = []
-    for part in chunks(event_ids):
-        query = (
-            select(cause.c.seq, events.c.id, cause.c.id.label("cause_id"))
-            .select_from(events)
-            .join(event_links, _LINKING)
-            .join(cause, (cause.c.id == event_links.c.ref) & (cause.c.user_id == user_id))
-            .where(events.c.id.in_(part), events.c.user_id == user_id, event_links.c.name == CAUSED_BY)
-        )
-        found += connection.execute(query)
+    query = (
+        select(cause.c.seq, events.c.id, cause.c.id.label("cause_id"))
+        .select_from(events)
+        .join(event_links, _LINKING)
+        .join(cause, (cause.c.id == event_links.c.ref) & (cause.c.user_id == user_id))
+        .where(events.c.user_id == user_id, event_links.c.name == CAUSED_BY)
+    )
+    found = rows_with(connection, query, events.c.id, event_ids)
     return [(row.id, row.cause_id) for row in sorted(found, key=lambda row: (-row.seq, row.id))]
 
 
 def effects(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
     """(event, effect) of these events, by the effect's place."""
-    found: list[Row[Any]] = []
-    for part in chunks(event_ids):
-        query = (
-            select(events.c.seq, events.c.id, event_links.c.ref)
-            .join(events, _LINKING)
-            .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == CAUSED_BY)
-        )
-        found += connection.execute(query)
+    ours = (event_links.c.user_id == user_id) & (event_links.c.name == CAUSED_BY)
+    query = select(events.c.seq, events.c.id, event_links.c.ref).join(events, _LINKING).where(ours)
+    found = rows_with(connection, query, event_links.c.ref, event_ids)
     return [(row.ref, row.id) for row in sorted(found, key=lambda row: (row.seq, row.ref))]

@@ -12,7 +12,7 @@ from internal.events import link_repository
 from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
 from internal.events.trigger import COMMAND, UpdateTrigger, current_cause, current_trigger
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_with
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
@@ -143,10 +143,7 @@ def get(connection: Connection, user_id: int, event_id: str) -> Event | None:
 
 def by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
     """The owner's events among these that are still stored, oldest first."""
-    found: list[Row[Any]] = []
-    for part in chunks(event_ids):
-        query = select(events).where(events.c.user_id == user_id, events.c.id.in_(part))
-        found += connection.execute(query)
+    found = rows_with(connection, select(events).where(events.c.user_id == user_id), events.c.id, event_ids)
     return [_event(row) for row in sorted(found, key=lambda row: row.seq)]
 
 

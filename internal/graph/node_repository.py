@@ -13,7 +13,7 @@ from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
 from internal.language.text.spelling import name_key
 from internal.storage import search_items
 from internal.storage.change_log import record_change
-from internal.storage.chunks import CHUNK, chunks
+from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev
@@ -106,11 +106,7 @@ def owner_of_node(connection: Connection, node_id: str) -> int | None:
 
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
     """The visible ones among these nodes of this owner, by id."""
-    found: dict[str, Node] = {}
-    for chunk in chunks(sorted(set(ids))):
-        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": chunk}).all()
-        found |= {row.id: node_of(row) for row in rows}
-    return found
+    return {row.id: node_of(row) for row in rows_of(connection, _BY_IDS, sorted(set(ids)), owner=user_id)}
 
 
 def node_ids(connection: Connection, user_id: int) -> list[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
 from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_with
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.rows import reader
 from internal.storage.tables import episodes, runs, search_items as items, segments
@@ -85,12 +85,8 @@ def episode_segments(connection: Connection, user_id: int, episode_id: str, firs
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
     """The episodes of this owner among these, by id."""
-    found: dict[str, Episode] = {}
-    for chunk in chunks(sorted(set(ids))):
-        one = episodes.c.id.in_(chunk)
-        rows = connection.execute(select(episodes).where(episodes.c.user_id == user_id, one))
-        found |= {row.id: _episode(row) for row in rows}
-    return found
+    query = select(episodes).where(episodes.c.user_id == user_id)
+    return {row.id: _episode(row) for row in rows_with(connection, query, episodes.c.id, sorted(set(ids)))}
 
 
 def listing(
@@ -125,12 +121,9 @@ def count(connection: Connection, user_id: int, *, source: EpisodeSource | None 
 
 def lines_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[tuple[str, int]]:
     """The segments of these messages: (episode id, segment number)."""
-    found: list[tuple[str, int]] = []
-    for chunk in chunks(sorted(set(message_ids))):
-        one = segments.c.message_id.in_(chunk)
-        query = select(segments.c.episode_id, segments.c.n).where(segments.c.user_id == user_id, one)
-        found += [(episode_id, n) for episode_id, n in connection.execute(query)]
-    return found
+    query = select(segments.c.episode_id, segments.c.n).where(segments.c.user_id == user_id)
+    found = rows_with(connection, query, segments.c.message_id, sorted(set(message_ids)))
+    return [(episode_id, n) for episode_id, n in found]
 
 
 def numbers(connection: Connection, user_id: int, episode_id: str) -> list[int]:

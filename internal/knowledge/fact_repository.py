@@ -15,7 +15,7 @@ from internal.knowledge.model import Claim, Fact, FactFilter
 from internal.knowledge.relations import Group, relation_name
 from internal.storage import search_items
 from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_of, rows_with
 from internal.storage.engine.expressions import text_items
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
@@ -70,10 +70,7 @@ def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
 
 def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
     """The names of these nodes, hidden ones too."""
-    found: dict[str, str] = {}
-    for part in chunks(sorted(set(node_ids))):
-        found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part}).all()}
-    return found
+    return {row.id: row.name or "" for row in rows_of(connection, _NAMES, sorted(set(node_ids)), owner=user_id)}
 
 
 def set_times(
@@ -105,11 +102,8 @@ def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool 
 
 def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True) -> dict[str, Version]:
     """Those among these versions that are stored, by id."""
-    found: dict[str, Version] = {}
-    for part in chunks(ids):
-        rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part}).all()
-        found |= {row.id: _version(row) for row in rows}
-    return found
+    statement = _ANY_VERSIONS if hidden else _SEEN_VERSIONS
+    return {row.id: _version(row) for row in rows_of(connection, statement, ids, owner=user_id)}
 
 
 def current_of_group(connection: Connection, user_id: int, group: Group) -> list[Version]:
@@ -128,11 +122,7 @@ def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) ->
 
 def worded_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
     """The versions that take the words of one of these claims."""
-    return [
-        _version(row)
-        for part in chunks(claim_ids)
-        for row in connection.execute(_select(user_id).where(facts.c.claim_id.in_(part)))
-    ]
+    return [_version(row) for row in rows_with(connection, _select(user_id), facts.c.claim_id, claim_ids)]
 
 
 def chain(connection: Connection, user_id: int, fact_id: str) -> list[Version]:
@@ -166,7 +156,7 @@ def _first(found: Mapping[str, Version], version: Version) -> str:
 
 def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, Version]:
     """The versions that replaced one of these and are not among them."""
-    rows = [row for part in chunks(known) for row in connection.execute(_SUCCESSORS, {"owner": user_id, "ids": part})]
+    rows = rows_of(connection, _SUCCESSORS, known, owner=user_id)
     return {row.id: _version(row) for row in rows if row.id not in known}
 
 

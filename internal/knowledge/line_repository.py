@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, literal, null, select
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_with
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.evidence import UNPUBLISHED, LineRef
 from internal.storage.tables import evidence, messages, observations, people, segments, users
@@ -38,11 +38,9 @@ def stored_lines(connection: Connection, user_id: int, line_refs: Collection[Lin
     )
     episodes = sorted({episode_id for episode_id, _ in line_refs} - {UNPUBLISHED})
     found = _unpublished(connection, user_id, {n for episode_id, n in line_refs if episode_id == UNPUBLISHED})
-    for chunk in chunks(episodes):
-        ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(chunk)
-        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in line_refs]
-        found |= {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
-    return found
+    stored = rows_with(connection, query.where(segments.c.user_id == user_id), segments.c.episode_id, episodes)
+    rows = [row for row in stored if (row.episode_id, row.n) in line_refs]
+    return found | {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
 
 
 def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[LineRef, StoredLine]:
@@ -91,12 +89,8 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
 
 
 def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for chunk in chunks(person_ids):
-        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
-        rows = connection.execute(select(people.c.id, people.c.entity_id).where(one))
-        found |= {row.id: row.entity_id for row in rows}
-    return found
+    query = select(people.c.id, people.c.entity_id).where(merely_compared(people.c.user_id) == user_id)
+    return {row.id: row.entity_id for row in rows_with(connection, query, people.c.id, person_ids)}
 
 
 _ENTITY: Final = "entity:"

@@ -13,7 +13,7 @@ from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
 from internal.storage import evidence, search_items as searched, vectors
 from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_with
 from internal.storage.erasure import hidings
 from internal.storage.tables import mentions, merges, people, suggestions
 
@@ -98,8 +98,5 @@ def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
 
 
 def _at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> list[int]:
-    found: list[int] = []
-    for chunk in chunks(entity_ids):
-        one = (people.c.user_id == user_id) & people.c.entity_id.in_(chunk)
-        found += connection.execute(select(people.c.id).where(one)).scalars()
-    return found
+    query = select(people.c.id).where(people.c.user_id == user_id)
+    return [row.id for row in rows_with(connection, query, people.c.entity_id, entity_ids)]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_with
 from internal.storage.erasure import hidings
 from internal.storage.evidence import of_parts, target
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
@@ -86,9 +86,5 @@ def merged_people(connection: Connection, user_id: int, person_id: int) -> list[
 
 def people_at(connection: Connection, user_id: int, entity_ids: Collection[str]) -> dict[str, int]:
     """The ids of the people whose entities are among these, by entity."""
-    found: dict[str, int] = {}
-    for chunk in chunks(sorted(entity_ids), _CHUNK):
-        one = people.c.entity_id.in_(chunk)
-        rows = connection.execute(select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id, one))
-        found |= {row.entity_id: row.id for row in rows}
-    return found
+    query = select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id)
+    return {row.entity_id: row.id for row in rows_with(connection, query, people.c.entity_id, sorted(entity_ids))}

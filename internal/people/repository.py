@@ -14,7 +14,7 @@ from internal.people import entity_nodes as entities
 from internal.people.model import Circle, Person, embedding_text
 from internal.storage import evidence, search_items as searched
 from internal.storage.change_log import record_change
-from internal.storage.chunks import CHUNK, chunks
+from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import hidings
@@ -114,11 +114,7 @@ def entity_ids(connection: Connection, user_id: int, person_ids: Iterable[int]) 
 
 def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, Person]:
     """The visible ones among these people, by id."""
-    found: dict[int, Person] = {}
-    for chunk in chunks(person_ids):
-        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": chunk})
-        found |= {row.id: person_of(row) for row in rows}
-    return found
+    return {row.id: person_of(row) for row in rows_of(connection, _BY_IDS, person_ids, owner=user_id)}
 
 
 def listing(

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, insert, or_, select, update
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, delete_with
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import evidence
 
@@ -180,8 +180,7 @@ def move_evidence(connection: Connection, user_id: int, kind: Kind, from_id: str
 
 def remove(connection: Connection, user_id: int, kind: Kind, ids: Iterable[str | int]) -> None:
     """Deletes everything that supports these ids."""
-    for part in chunks(target(kind, id) for id in ids):
-        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(part)))
+    delete_with(connection, evidence, user_id, evidence.c.target, (target(kind, id) for id in ids))
 
 
 def remove_parts(connection: Connection, user_id: int, kind: Kind, owner_id: str | int) -> None:

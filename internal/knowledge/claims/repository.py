@@ -12,7 +12,6 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
-    delete,
     insert,
     or_,
     select,
@@ -23,7 +22,7 @@ from sqlalchemy import (
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import Group
 from internal.storage import evidence
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, delete_with, rows_of
 from internal.storage.evidence import Lines
 from internal.storage.tables import claims, observations
 from internal.storage.types import new_id
@@ -97,14 +96,12 @@ def retracted(connection: Connection, user_id: int, sources: Collection[str]) ->
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
     """Every claim that supports one of these versions, retracted ones too, in the order of `said_at`."""
-    parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
-    return [_claim(row) for part in parts for row in connection.execute(_OF_EDGES, part)]
+    return [_claim(row) for row in rows_of(connection, _OF_EDGES, edge_ids, owner=user_id)]
 
 
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
     """What supports these versions now, in the order of `said_at`."""
-    parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
-    return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part).all()]
+    return [Support(*row) for row in rows_of(connection, _SUPPORTING, edge_ids, owner=user_id)]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
@@ -135,8 +132,7 @@ def retract(connection: Connection, user_id: int, claim_ids: Collection[str], no
 def remove(connection: Connection, user_id: int, claim_ids: Collection[str]) -> None:
     """Deletes claims with their evidence."""
     evidence.remove(connection, user_id, "claim", claim_ids)
-    for part in chunks(claim_ids):
-        connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(part)))
+    delete_with(connection, claims, user_id, claims.c.id, claim_ids)
 
 
 def names_node(connection: Connection, user_id: int, node_id: str) -> bool:

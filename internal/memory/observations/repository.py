@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, select, update
 
 from internal.memory.model import Observation
 from internal.storage import evidence
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, delete_with
 from internal.storage.engine.upsert import upsert
 from internal.storage.evidence import Lines
 from internal.storage.tables import graph_edges, observations
@@ -65,8 +65,7 @@ def supported_by(connection: Connection, user_id: int, lines: Lines) -> list[Obs
 def remove(connection: Connection, user_id: int, ids: Collection[str]) -> None:
     """Deletes observations with their evidence."""
     evidence.remove(connection, user_id, "observation", ids)
-    for part in chunks(ids):
-        connection.execute(delete(observations).where(observations.c.user_id == user_id, observations.c.id.in_(part)))
+    delete_with(connection, observations, user_id, observations.c.id, ids)
 
 
 def remove_of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> list[Observation]:

@@ -15,7 +15,7 @@ from internal.graph.node_repository import nodes_by_ids
 from internal.memory.model import NodeRef
 from internal.memory.observations.changes import MemorySuggestion, SessionRef
 from internal.storage import evidence
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_of
 from internal.storage.erasure import hidings
 from internal.storage.tables import claims, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
@@ -74,10 +74,7 @@ def sharing(
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
     """Those of these memories that lost a contradiction."""
-    found: set[str] = set()
-    for part in chunks(node_ids):
-        found |= set(connection.execute(_SUPERSEDED, {"owner": user_id, "ids": part}).scalars())
-    return found
+    return {row[0] for row in rows_of(connection, _SUPERSEDED, node_ids, owner=user_id)}
 
 
 def citing_episodes(connection: Connection, user_id: int, node_id: str) -> set[str]:

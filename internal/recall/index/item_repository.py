@@ -31,7 +31,7 @@ from internal.knowledge.model import OF_FILE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.change_log import record_change
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_with
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING
@@ -180,11 +180,8 @@ def touched(
 def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[str, str]]) -> set[str]:
     """The entities of the people that changes are about, hidden ones included."""
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
-    found: set[str] = set()
-    for chunk in chunks(ids):
-        among = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
-        found |= set(connection.execute(select(people.c.entity_id).where(among)).scalars())
-    return found
+    query = select(people.c.entity_id).where(merely_compared(people.c.user_id) == user_id)
+    return {row.entity_id for row in rows_with(connection, query, people.c.id, ids)}
 
 
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

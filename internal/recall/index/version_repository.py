@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection, and_, bindparam, literal, select
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_of
 from internal.storage.erasure import hidings
 from internal.storage.tables import facts, graph_edges
 
@@ -31,11 +31,7 @@ _CURRENT: Final = (
 
 def next_versions(connection: Connection, user_id: int, fact_ids: Iterable[str]) -> dict[str, str]:
     """Maps each of these facts to its next version; facts without one are left out."""
-    return {
-        row.supersedes: row.edge_id
-        for part in chunks(sorted(fact_ids))
-        for row in connection.execute(_NEXT, {"owner": user_id, "ids": part})
-    }
+    return {row.supersedes: row.edge_id for row in rows_of(connection, _NEXT, sorted(fact_ids), owner=user_id)}
 
 
 def latest_versions(connection: Connection, user_id: int, fact_ids: Iterable[str]) -> dict[str, str]:
@@ -55,6 +51,5 @@ def current_facts(
     """The fact without an end of each source and relation, the latest of several: its id and its target."""
     return {
         (row.source, row.name): (row.id, row.target)
-        for part in chunks(sorted(sources))
-        for row in connection.execute(_CURRENT, {"owner": user_id, "ids": part, "names": sorted(names)})
+        for row in rows_of(connection, _CURRENT, sorted(sources), owner=user_id, names=sorted(names))
     }

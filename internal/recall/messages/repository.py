@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, bindparam, exists, literal, select
+from sqlalchemy import Connection, Select, bindparam, exists, literal, select
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.message_rows import AS_STORED, kept_messages
@@ -12,7 +12,7 @@ from internal.dialogue.model import Message
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
 from internal.recall.messages.message_rows import MessageRow
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_of
 from internal.storage.erasure import hidings
 from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
 from internal.storage.search_items import item_of
@@ -43,9 +43,7 @@ def rows(
         query = _searchable(vectors_of).order_by(messages.c.seq)
         yield from map(_row, connection.execute(query, {"owner": user_id}))
         return
-    found_rows: list[Row[Any]] = []
-    for chunk in chunks(list(ids)):
-        found_rows += connection.execute(_some_searchable(vectors_of), {"owner": user_id, "ids": list(chunk)})
+    found_rows = rows_of(connection, _some_searchable(vectors_of), ids, owner=user_id)
     yield from map(_row, sorted(found_rows, key=lambda row: row.seq))
 
 

@@ -1,13 +1,13 @@
 """Statements that read what messages state: claims with their facts, and typed memories with what superseded them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_of
 from internal.storage.erasure import hidings
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, observations
 
@@ -88,7 +88,7 @@ class Statements:
 def statements_of(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, Statements]:
     """What each of these messages states, by message id; messages that nothing cites are left out."""
     targets_of: dict[str, list[str]] = defaultdict(list)
-    for row in _rows(connection, user_id, _CITED, message_ids):
+    for row in rows_of(connection, _CITED, sorted(message_ids), owner=user_id):
         targets_of[row.message_id].append(row.target)
     claimed = _by_target(connection, user_id, _CLAIMS, _CLAIM, targets_of)
     observed = _by_target(connection, user_id, _MEMORIES, _OBSERVATION, targets_of)
@@ -107,11 +107,6 @@ def _by_target(
     """The rows of what is cited under this prefix, by evidence target."""
     ids = {target.removeprefix(prefix) for targets in cited.values() for target in targets if target.startswith(prefix)}
     rows: dict[str, list[Row[Any]]] = defaultdict(list)
-    for row in _rows(connection, user_id, query, ids):
+    for row in rows_of(connection, query, sorted(ids), owner=user_id):
         rows[f"{prefix}{row[0]}"].append(row)
     return rows
-
-
-def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterator[Row[Any]]:
-    for part in chunks(sorted(ids)):
-        yield from connection.execute(query, {"owner": user_id, "ids": part}).all()

@@ -1,14 +1,14 @@
 """Statements for passages: the lines around a message, and the messages that facts and memories were drawn from."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, literal, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, literal, select
 
 from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import Message
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_of
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, messages, observations, search_items
 from internal.storage.vectors import MESSAGE
@@ -108,12 +108,7 @@ def source_message_ids(
     """The ids of the messages that each of these facts and memories was drawn from, if there are any."""
     message_ids: dict[str, set[str]] = {}
     for query, ids in ((_OF_FACTS, fact_ids), (_OF_NODES, node_ids)):
-        for ref_id, message_id in _rows(connection, user_id, query, ids):
+        for ref_id, message_id in rows_of(connection, query, sorted(ids), owner=user_id):
             if message_id is not None:
                 message_ids.setdefault(ref_id, set()).add(message_id)
     return {ref_id: frozenset(ids) for ref_id, ids in message_ids.items()}
-
-
-def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterable[tuple[str, Any]]:
-    for part in chunks(sorted(ids)):
-        yield from ((row[0], row[1]) for row in connection.execute(query, {"owner": user_id, "ids": part}).all())

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, select
 
-from internal.storage.chunks import chunks
+from internal.storage.chunks import rows_with
 from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.erasure.hidings import Targets
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, hidings, observations, people, segments
@@ -137,5 +137,4 @@ def _whole(target: str) -> tuple[str, str]:
 
 def _rows(connection: Connection, user_id: int, table: Table, ids: Iterable[Any], column: str = "id") -> list[Row[Any]]:
     """The rows of an owner with one of these values."""
-    ours = select(table).where(table.c.user_id == user_id)
-    return [row for part in chunks(ids) for row in connection.execute(ours.where(table.c[column].in_(part)))]
+    return rows_with(connection, select(table).where(table.c.user_id == user_id), table.c[column], ids)

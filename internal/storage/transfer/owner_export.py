@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError
 
 from internal.errors import Refused
-from internal.storage.chunks import chunks
+from internal.storage.chunks import chunks, rows_with
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import (
@@ -144,11 +144,8 @@ def holds_any(connection: Connection, user_id: int, tables: Sequence[Table]) -> 
 def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> bool:
     """Whether every message of these rows is stored, by its id."""
     ids = [row["id"] for row in rows.get(messages, ())]
-    found = 0
-    for chunk in chunks(ids):
-        one = messages.c.id.in_(chunk)
-        found += len(connection.execute(select(messages.c.id).where(messages.c.user_id == user_id, one)).all())
-    return found == len(ids)
+    query = select(messages.c.id).where(messages.c.user_id == user_id)
+    return len(rows_with(connection, query, messages.c.id, ids)) == len(ids)
 
 
 def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
