@@ -17,6 +17,7 @@ from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.erasure import hidings
 from internal.storage.owner_counters import next_rev
+from internal.storage.rows import reader
 from internal.storage.tables import graph_nodes, search_items as items
 from internal.storage.types import new_id
 
@@ -221,24 +222,8 @@ def redirect_node(connection: Connection, user_id: int, node_id: str, target_id:
     record_change(connection, user_id, NODE_CHANGE, node_id, "put" if target_id is None else "delete")
 
 
-def node_of(row: Row[Any]) -> Node:
-    """A stored row as a node, whether it is visible or not."""
-    return Node(
-        user_id=row.user_id,
-        id=row.id,
-        label=row.label,
-        properties=row.props,
-        created_at=row.created_at,
-        subtype=row.subtype,
-        updated_at=row.updated_at,
-        access_count=row.access_count,
-        last_accessed=row.last_accessed,
-        field_meta=row.field_meta,
-        merged_into=row.merged_into,
-        rev=row.rev,
-        run_id=row.run_id,
-        said_at=row.said_at,
-    )
+node_of = reader(Node, {"properties": "props"})
+"""A stored row as a node, whether it is visible or not."""
 
 
 def item_kind(label: str) -> str:

@@ -1,6 +1,6 @@
 """Rows as objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -10,17 +10,20 @@ from sqlalchemy import Row
 T = TypeVar("T")
 
 
-def reader(kind: type[T], /, **converted: Callable[[Any], Any]) -> Callable[[Row[Any]], T]:
+def reader(
+    kind: type[T], columns: Mapping[str, str] | None = None, /, **converted: Callable[[Any], Any]
+) -> Callable[[Row[Any]], T]:
     """Returns what makes an object of this dataclass from a row, whose columns are called as its fields.
 
-    `converted` says how the values of a column become those of the field, such as the members of an enumeration.
+    `columns` are those with another name, by field. `converted` says how the values of a column become those of the
+    field, such as the members of an enumeration.
     """
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    columns = attrgetter(*names)
+    values_of = attrgetter(*((columns or {}).get(name, name) for name in names))
     positions = [(names.index(name), convert) for name, convert in converted.items()]
 
     def read(row: Row[Any]) -> T:
-        values = list(columns(row))
+        values = list(values_of(row))
         for position, convert in positions:
             values[position] = convert(values[position])
         return kind(*values)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from internal.dialogue.snapshots.model import Snapshot, Version, bounded, of_content
 from internal.errors import NotFound
 from internal.events import agent_state_repository as agent_state
 from internal.storage.owner_counters import note_change
+from internal.storage.rows import reader
 from internal.storage.tables import context_snapshots
 
 AGENT: Final = "context_manager"
@@ -119,12 +120,4 @@ def _record(connection: Connection, version: Version, now: datetime) -> None:
     note_change(connection, version.user_id)
 
 
-def _version(row: Row[Any]) -> Version:
-    return Version(
-        user_id=row.user_id,
-        version=row.version,
-        snapshot=of_content(row.content),
-        created_at=row.created_at,
-        run_id=row.run_id,
-        restored_from=row.restored_from,
-    )
+_version = reader(Version, {"snapshot": "content"}, snapshot=of_content)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -44,6 +44,7 @@ from internal.knowledge.model import Episode, Segment
 from internal.language.names.kin import Kin, kin_of_label, kin_word
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
+from internal.language.worker.calls import LanguageCalls
 from internal.people import apply_operations, repository as people, suggestion_repository
 from internal.people.bio import join_bio
 from internal.people.contacts import repository as contacts
@@ -55,20 +56,10 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.types import new_id
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 LARGEST: Final = 5_000
 """Cards of one file."""
 
 _TYPES: Final = {"organization": "organization", "address": "place"}
-
-
-class LanguageCalls(Protocol):
-    """The language process."""
-
-    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
 
 
 class ContactBook:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -28,6 +28,7 @@ from internal.language.facts.restatements import renamed
 from internal.language.names import entities
 from internal.language.search.word_match import restates, shared_words
 from internal.language.text.spelling import text_language
+from internal.language.worker.calls import LanguageCalls
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
@@ -36,17 +37,8 @@ from internal.storage.erasure import forgettings
 
 log = logging.getLogger(__name__)
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _NAMED_BY = {"Entity": "name", "Preference": "preference", "Topic": "name"}
-
-
-class LanguageCalls(Protocol):
-    """The language process."""
-
-    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
 
 
 Outcome = Literal["same", "changed", "ended", "denied"]

@@ -11,10 +11,11 @@ from babel.dates import format_date
 from internal.access.model import User
 from internal.errors import ModelUnavailable
 from internal.flows.reflections.model import Line
-from internal.flows.views.people_map import LanguageCalls, PeopleMaps
+from internal.flows.views.people_map import PeopleMaps
 from internal.language.chronicle.lines import ANSWERS
 from internal.language.chronicle.past_questions import answering, past_question
 from internal.language.text.spelling import text_language
+from internal.language.worker.calls import LanguageCalls
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people import repository as people
 from internal.people.model import names_of

@@ -18,12 +18,12 @@ from internal.chronicle import repository as chronicle
 from internal.events import agent_state_repository as agent_state
 from internal.flows.reflections.model import Line, Reflection
 from internal.flows.reflections.patterns import LOOKED_BACK, Life, key_of, patterns
-from internal.flows.views.people_map import LanguageCalls
 from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.language.chronicle.lines import read_lines
 from internal.language.discretion.sensitivity import topics_of
+from internal.language.worker.calls import LanguageCalls
 from internal.memory.plasticity.decay import Plasticity, retention
 from internal.people import repository as people
 from internal.people.model import names_of

@@ -1,9 +1,7 @@
 """Reads the tasks and times that a user types after a command, in the language process."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ParamSpec, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from internal.access.model import User
@@ -12,20 +10,11 @@ from internal.language.tasks.requests import find_tasks
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.spelling import Language, text_language
+from internal.language.worker.calls import LanguageCalls
 from internal.tasks.model import Schedule, TaskKind, recurrence_of
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 LONGEST = 1000
 """Most characters of a typed task."""
-
-
-class LanguageCalls(Protocol):
-    """The language process."""
-
-    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
 """Who is what to whom among an owner's people: typed facts between them, and what their profiles call them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
@@ -17,25 +16,16 @@ from internal.language.names.kin import kin_of_relation
 from internal.language.names.kin_map import Stated
 from internal.language.names.kin_questions import ASKS, Ties, kin_lines
 from internal.language.text.spelling import text_language
+from internal.language.worker.calls import LanguageCalls
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people import repository as people
 from internal.people.model import Circle, Person, names_of
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 _MOST_FACTS = 2_000
 _MOST_PROFILES = 100
 """Profiles that are read for what they call somebody of whom no fact says it; some 5 ms each, once."""
-
-
-class LanguageCalls(Protocol):
-    """The language process."""
-
-    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
 
 
 def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties, list[Person]]:

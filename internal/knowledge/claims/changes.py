@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from internal.graph.derived_changes import DerivedChanges
 from internal.knowledge.model import DatePrecision, SetBy
 
 BOTH = "both"
@@ -61,7 +62,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Changes:
+class Changes(DerivedChanges):
     """Ids of facts that changed, each once, in the order of the changes.
 
     `created`: new facts. `closed`: got an end (also at creation). `reopened`: lost their end. `updated`: new versions
@@ -80,11 +81,6 @@ class Changes:
     deleted: list[str] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     settled: list[str] = field(default_factory=list)
-
-    def counts(self) -> dict[str, int]:
-        """The number of changes of each kind that has any."""
-        named = {name: len(getattr(self, name)) for name in self.__slots__}
-        return {name: count for name, count in named.items() if count}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.errors import NotFound
-from internal.events import repository as events
 from internal.graph import store
 from internal.graph.edge_repository import EdgeTime
 from internal.knowledge import fact_repository
@@ -124,10 +123,7 @@ class FactProjector:
 
     def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
         """Appends one event for each kind of change, with ids only."""
-        changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
-        events.append_changes(
-            self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
-        )
+        self.changes.record(self._connection, self._user_id, _EVENTS, source, self._now, links)
 
     def _project(self, group: Group) -> None:
         claims = {claim.id: claim for claim in claim_repository.of_group(self._connection, self._user_id, group)}

@@ -6,12 +6,12 @@ A fact that a removed claim had closed reopens, since facts follow from the rema
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from internal.errors import NotFound
 from internal.graph import store
+from internal.graph.derived_changes import loses_support
 from internal.graph.model import Node
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
@@ -21,7 +21,6 @@ from internal.knowledge.claims.time_rules import wording
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import group_of
-from internal.language.facts.overlap import reveals
 from internal.storage import evidence, search_items
 from internal.storage.evidence import Lines
 
@@ -85,7 +84,7 @@ def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datet
 def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datetime) -> Removal:
     claims = claim_repository.supported_by(connection, user_id, lines)
     support = evidence.rows(connection, user_id, "claim", [claim.id for claim in claims])
-    unsupported = [claim for claim in claims if _loses_support(claim, support.get(claim.id, ()), lines)]
+    unsupported = [claim for claim in claims if loses_support([claim.fact], support.get(claim.id, ()), lines)]
     dropped = evidence.remove_lines(connection, user_id, lines)
     cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
     return _ClaimRemover(connection, user_id, now).remove(unsupported, cited, named=named)
@@ -104,14 +103,6 @@ def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequen
     targets = [evidence.target("entity", end) for end in alone]
     for episode_id, numbers in segments.items():
         evidence.remove_support(connection, user_id, targets, Lines(episode_id=episode_id, segments=numbers))
-
-
-def _loses_support(claim: Claim, support: Sequence[Row[Any]], removed: Lines) -> bool:
-    left = [row for row in support if not removed.includes(row)]
-    if not left:
-        return True
-    gone = [row.quote for row in support if removed.includes(row)]
-    return reveals(claim.fact, gone, [row.quote for row in left])
 
 
 class _ClaimRemover:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from internal.graph.derived_changes import DerivedChanges
 from internal.memory.model import NodeRef
 
 
@@ -59,7 +60,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class MemoryChanges:
+class MemoryChanges(DerivedChanges):
     """Ids of nodes and edges of the memory graph that changed, each once, in the order of the changes.
 
     `referenced`: nodes that were only observed again. `contradictions`: new ones that the owner is asked about.
@@ -73,16 +74,6 @@ class MemoryChanges:
     deleted: list[str] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     suggested: list[str] = field(default_factory=list)
-
-    def note(self, kind: str, id: str) -> None:
-        listed: list[str] = getattr(self, kind)
-        if id not in listed:
-            listed.append(id)
-
-    def counts(self) -> dict[str, int]:
-        """The number of changes of each kind that has any."""
-        named = {name: len(getattr(self, name)) for name in self.__slots__}
-        return {name: count for name, count in named.items() if count}
 
 
 @dataclass(frozen=True, slots=True)

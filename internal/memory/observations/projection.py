@@ -7,7 +7,6 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.errors import Refused
-from internal.events import repository as events
 from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.language.text.spelling import words
@@ -221,10 +220,7 @@ class MemoryProjector:
 
     def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
         """Appends one event for each kind of change, with ids only."""
-        changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
-        events.append_changes(
-            self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
-        )
+        self.changes.record(self._connection, self._user_id, _EVENTS, source, self._now, links)
 
 
 def texts_of(properties: Mapping[str, Any]) -> list[str]:

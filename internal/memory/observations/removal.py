@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from internal.errors import NotFound
 from internal.graph import store
+from internal.graph.derived_changes import loses_support
 from internal.graph.labels import NODES
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
-from internal.language.facts.overlap import reveals
 from internal.memory.model import MEMORY_LABELS, NAMING, Observation
 from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges, Removal
@@ -44,9 +44,7 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
     lines = Lines(message_ids=set(message_ids))
     observations = observation_repository.supported_by(connection, user_id, lines)
     support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
-    unsupported = [
-        observation for observation in observations if _loses_support(observation, support[observation.id], lines)
-    ]
+    unsupported = [one for one in observations if loses_support(texts_of(one.properties), support[one.id], lines)]
     evidence.remove_support(
         connection, user_id, [evidence.target("observation", observation.id) for observation in observations], lines
     )
@@ -195,14 +193,6 @@ class ObservationRemover:
         changes: MemoryChanges = self._projector.changes
         projector = self._projector
         return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
-
-
-def _loses_support(observation: Observation, support: Sequence[Row[Any]], removed: Lines) -> bool:
-    left = [row for row in support if not removed.includes(row)]
-    if not left:
-        return True
-    gone = [row.quote for row in support if removed.includes(row)]
-    return any(reveals(text, gone, [row.quote for row in left]) for text in texts_of(observation.properties))
 
 
 def _naming(connection: Connection, user_id: int, holds: Callable[[str], bool], without: Collection[str]) -> list[Node]:
