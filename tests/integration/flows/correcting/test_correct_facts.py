@@ -16,11 +16,12 @@ from support.stores.stores import where
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.errors import Conflict, ModelUnavailable, NotFound
-from internal.flows.correcting.facts import FactCorrections, LanguageCalls
+from internal.flows.correcting.facts import FactCorrections
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NEITHER, ClaimLine, NewClaim
 from internal.knowledge.model import Fact, FactFilter
+from internal.language.worker.calls import LanguageCalls
 from internal.people import service as people
 from internal.people.service import Sender
 from internal.storage.database import Database
