@@ -333,10 +333,11 @@ def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, spe
 def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Speech) -> str:
     text, zone = _plain(quotable(line.text, said, part=line.in_file)), request.owner.timezone
     mark = f" [S{line.n}]" if line.n is not None else ""
+    if line.speaker:
+        at = day(line.at or request.now, zone)
+        return f"{speech('said-by', name=_plain(line.speaker), at=at, text=text)}{mark}"
     if line.at is None or (not mark and day(line.at, zone) == day(request.now, zone)):
         return speech("told", said=text)
-    if line.speaker:
-        return f"{speech('said-by', name=_plain(line.speaker), at=day(line.at, zone), text=text)}{mark}"
     if shown := answering_picture(said, line.text):
         return f"{speech('in-picture', at=day(line.at, zone), text=_plain(quotable(shown, said)))}{mark}"
     return f"{speech('said-own', at=day(line.at, zone), text=text)}{mark}"

@@ -108,3 +108,12 @@ def test_words_in_a_picture_are_not_quoted_as_the_owners(lang: Language, text: s
     """A day later the answer says where they stood."""
     line = PassageLine(NOW - timedelta(days=2), "Owner", text, "own", found=True)
     assert answer(lang, question, passages=[RecalledPassage(1, "message", "m", [line])]).startswith(said)
+
+
+def test_what_a_member_of_a_group_said_today_is_his() -> None:
+    """An answer names the speaker: to whoever asks, "I" in a quotation would be somebody else."""
+    said = DialogueLine("user", "Я працюю в Розетці", {"speaker": "Тарас Бульба"}, NOW)
+    asked = DialogueLine("user", "де працює Тарас?", {"speaker": "Олена"}, NOW)
+    owner = OwnerProfile(-5, "Дача", None, "uk", "UTC")
+    request = ResponderRequest(owner, "Laplaced", "", (), (), [said, DialogueLine("assistant", "…"), asked], NOW)
+    assert compose(request).startswith("Тарас Бульба, 2026-03-16: «Я працюю в Розетці»")
