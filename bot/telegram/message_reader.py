@@ -27,6 +27,9 @@ MEDIA = (
     "paid_media", "game", "live_photo", "giveaway", "giveaway_winners", "invoice",
 )  # fmt: skip
 
+PICTURES: Final = frozenset({"image/jpeg", "image/png", "image/webp"})
+"""Types of documents that are pictures, as Telegram compresses them."""
+
 _SPELLED: Final = ("checklist", "poll", "venue")
 """What is neither text nor medium, but has words."""
 
@@ -245,10 +248,12 @@ def _medium(kind: str, medium: Any) -> dict[str, Any]:
     """A medium with the name of its file and, for who reads it, how to fetch that."""
     largest = medium[-1] if isinstance(medium, list) and medium else medium
     file_id, name = getattr(largest, "file_id", None), getattr(largest, "file_name", None)
+    mime, size = getattr(largest, "mime_type", None), getattr(largest, "file_size", None)
+    if kind == "document" and mime in PICTURES:  # sent "as a file", it is a picture all the same
+        kind = "photo"
     described: dict[str, Any] = {"kind": kind} | ({"name": name} if name else {})
     if file_id is None:
         return described
-    mime, size = getattr(largest, "mime_type", None), getattr(largest, "file_size", None)
     return described | {FILE: {"id": file_id, "name": name, "mime": mime, "size": size}}
 
 

@@ -59,6 +59,11 @@ async def _heard_and_seen(bot: Product, people: ControlClient) -> None:
     assert "Which is warmer?\n[photo] A flat colour. | KESTREL 77" in asked.text
     assert asked.text.count("[photo] A flat colour. | KESTREL 77") == 2
     assert [len(one.pictures) for one in bot.model.asked(SEEN)] == [1, 1]
+    sent = await people.send_file(user, "document", *picture("green"), caption="And this one, sent as a file?")
+    await chat.next(sent["message_id"])
+    asked = bot.model.asked(RESPONDER)[-1]
+    assert "sent as a file?\n[photo] A flat colour. | KESTREL 77" in asked.text
+    assert len(asked.pictures) == 3
 
 
 async def _forgotten_to_the_last_byte(bot: Product, bucket: ArtifactStore) -> None:
@@ -66,7 +71,7 @@ async def _forgotten_to_the_last_byte(bot: Product, bucket: ArtifactStore) -> No
     [[owner]] = bot.rows("SELECT DISTINCT user_id FROM artifacts")
     assert (await bot.command("backup"))[0] == 0
     kept = [sha256 for (sha256,) in bot.rows("SELECT DISTINCT sha256 FROM artifacts WHERE sha256 IS NOT NULL")]
-    assert len(kept) == 3
+    assert len(kept) == 4
     assert {path.name for path in bot.data_dir.glob("backups/artifacts/*/*")} == set(kept)
     assert any(b"estrel" in path.read_bytes() for path in bot.data_dir.glob("backups/*.db"))
     for file in (await bot.get("/artifacts", user_id=owner))["artifacts"]:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.deep_links import link
-from bot.telegram.handlers.facts.fact_text import fact_line, local, message_line, period_text, shorten
+from bot.telegram.handlers.facts.fact_text import fact_line, local, message_line, period_text, shorten, source_of
 from bot.telegram.handlers.people.find import find
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label
@@ -102,8 +102,8 @@ def _person(person: Person) -> str:
 
 
 def _said_at(user: User, message: Message) -> str:
-    key = "source-assistant" if message.role == "assistant" else "source-own"
-    return label(user.lang, key, at=local(user, message.timestamp))
+    key, whose = source_of(message)
+    return label(user.lang, key, at=local(user, message.timestamp), **whose)
 
 
 def _article(key: str, title: str, description: str, text: str, url: str | None = None) -> InlineQueryResultArticle:
@@ -134,7 +134,7 @@ def _file(file: Artifact) -> InlineQueryResultUnion:
     """A file as Telegram has it: chosen, it is sent as what it was."""
     key, known = f"a_{file.id}", file.file_id
     match file.kind:
-        case "photo":
+        case "photo" if not file.mime:  # one that was sent as a document has a type
             return InlineQueryResultCachedPhoto(id=key, photo_file_id=known, title=file.name)
         case "voice":
             return InlineQueryResultCachedVoice(id=key, voice_file_id=known, title=file.name)

@@ -185,16 +185,19 @@ def _episode_text(user: User, episode: Citation) -> str:
 
 def message_line(user: User, said: Message) -> str:
     """One line: a past message in quotation marks, with its author and time."""
-    at, words = local(user, said.timestamp), phrase(user.lang, "source-quote", text=quotable(said.content))
+    words, (key, whose) = phrase(user.lang, "source-quote", text=quotable(said.content)), source_of(said)
+    return f"{words} — {phrase(user.lang, key, at=local(user, said.timestamp), **whose)}"
+
+
+def source_of(said: Message) -> tuple[str, dict[str, str]]:
+    """The phrase for whose words a message holds, and its values but for `at`."""
     if said.role == "assistant":
-        who = phrase(user.lang, "source-assistant", at=at)
-    elif said.forward is not None:
-        who = phrase(user.lang, "source-forward", **{"from": said.forward.name}, at=at)
-    elif said.speaker:
-        who = phrase(user.lang, "source-speaker", speaker=said.speaker, at=at)
-    else:
-        who = phrase(user.lang, _own_source(said.content), at=at)
-    return f"{words} — {who}"
+        return "source-assistant", {}
+    if said.forward is not None:
+        return "source-forward", {"from": said.forward.name}
+    if said.speaker:
+        return "source-speaker", {"speaker": said.speaker}
+    return _own_source(said.content), {}
 
 
 def _own_source(text: str) -> str:
