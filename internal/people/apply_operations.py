@@ -28,6 +28,7 @@ from internal.people.operations import (
     Updated,
 )
 from internal.people.repository import SetBy
+from internal.storage.erasure import tombstone_repository
 from internal.storage.types import new_id
 
 
@@ -166,7 +167,7 @@ class _Reply:
     def _refuse_forgotten(self, operation: Added, telegram_id: int | None, username: str | None) -> None:
         names = (operation.display_name, *operation.aliases)
         marks = tombstones.marks(self._context.tombstone_key, self._user_id, names, username, telegram_id)
-        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        forgotten = tombstone_repository.forgotten_at(self._connection, self._user_id, marks)
         if forgotten is None:
             return
         times = [line.at for line in self._lines(operation.evidence)]
@@ -176,7 +177,7 @@ class _Reply:
 
     def _without_forgotten(self, bio: str, numbers: tuple[int, ...]) -> str:
         """A bio without the sentences that were forgotten after its lines were said."""
-        if not bio or not suggestion_repository.any_forgotten(self._connection, self._user_id):
+        if not bio or not tombstone_repository.any_forgotten(self._connection, self._user_id):
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
         return without_sentences(
@@ -185,7 +186,7 @@ class _Reply:
 
     def _forgotten_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
         marks = tombstones.sentence_marks(key, self._user_id, sentence)
-        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        forgotten = tombstone_repository.forgotten_at(self._connection, self._user_id, marks)
         return forgotten is not None and said_at <= forgotten
 
     # Updated

@@ -1,25 +1,15 @@
-"""Suggestions and tombstones in the database."""
+"""Suggestions in the database."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
-from internal.storage.engine.upsert import upsert
 from internal.storage.rows import reader
-from internal.storage.tables import forgettings, suggestions, tombstones
+from internal.storage.tables import suggestions
 from internal.storage.types import new_id
-
-# Asked at every question and built once: building a statement takes several times as long as running it.
-_ANY_FORGOTTEN: Final = select(tombstones.c.key_hmac).where(tombstones.c.user_id == bindparam("owner")).limit(1)
-_ANY_ASKED: Final = select(literal(1)).where(
-    exists().where(tombstones.c.user_id == bindparam("owner"))
-    | exists().where(
-        forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending", forgettings.c.kind == "person"
-    )
-)
 
 SuggestionKind = Literal["field", "merge"]
 SuggestionState = Literal["pending", "accepted", "declined", "stale"]
@@ -171,33 +161,6 @@ def kept_edit(connection: Connection, user_id: int, edit_id: str) -> tuple[int, 
 
 def drop_edits(connection: Connection, user_id: int, which: ColumnElement[bool]) -> None:
     connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.kind == EDITED, which))
-
-
-def mark_forgotten(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:
-    """Stores the keyed hashes of forgotten names and ids; evidence up to `at` may not bring them back."""
-    for mark in marks:
-        row = upsert(tombstones).values(user_id=user_id, key_hmac=mark, at=at)
-        later = row.on_conflict_do_update(index_elements=["user_id", "key_hmac"], set_={"at": at})
-        connection.execute(later)
-
-
-def forgotten_at(connection: Connection, user_id: int, marks: Iterable[str]) -> datetime | None:
-    """When the latest of these was forgotten; None if none was."""
-    query = select(func.max(tombstones.c.at)).where(tombstones.c.user_id == user_id, tombstones.c.key_hmac.in_(marks))
-    at: datetime | None = connection.execute(query).scalar_one()
-    return at
-
-
-def forgotten_when(connection: Connection, user_id: int, marks: Collection[str]) -> dict[str, datetime]:
-    """The marks among these few hundred that were forgotten, each with the time."""
-    ours = (tombstones.c.user_id == user_id) & tombstones.c.key_hmac.in_(marks)
-    rows = connection.execute(select(tombstones.c.key_hmac, tombstones.c.at).where(ours))
-    return {row.key_hmac: row.at for row in rows}
-
-
-def any_forgotten(connection: Connection, user_id: int, *, or_asked: bool = False) -> bool:
-    """Whether this owner ever had anything forgotten; with `or_asked` also whether it is about to be."""
-    return connection.execute(_ANY_ASKED if or_asked else _ANY_FORGOTTEN, {"owner": user_id}).first() is not None
 
 
 def _identity(kind: SuggestionKind, payload: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,5 @@
 """Keyed hashes of what was forgotten of people, so that older messages do not bring it back."""
 
-import hashlib
-import hmac
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
@@ -11,10 +9,10 @@ from sqlalchemy import Connection
 from internal.language.names.forms import sentence_forms
 from internal.language.search.terms import english_stem, plain_query_terms
 from internal.language.text.romanisation import skeletons
-from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
 from internal.people.model import Person
 from internal.people.names import keys_of
+from internal.storage.erasure import tombstone_repository
 
 _STEM: Final = 4
 """How many sounds of a word identify it in a sentence: endings differ behind them."""
@@ -65,7 +63,7 @@ def mark_people_forgotten(
     found = {_hashed(key, user_id, f"word:{form}") for form in sentence_forms(own, others)}
     for person in profiles:
         found |= marks(key, user_id, person.names, person.username, person.telegram_id)
-    suggestion_repository.mark_forgotten(connection, user_id, found, at)
+    tombstone_repository.mark_forgotten(connection, user_id, found, at)
 
 
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
@@ -80,7 +78,7 @@ def mark_sentences_forgotten(
 ) -> None:
     """Keeps lines up to `at` from bringing these sentences back, in these words or other forms of them."""
     marks = {mark for sentence in sentences for mark in sentence_marks(key, user_id, sentence)}
-    suggestion_repository.mark_forgotten(connection, user_id, marks, at)
+    tombstone_repository.mark_forgotten(connection, user_id, marks, at)
 
 
 def _wording(sentence: str) -> str:
@@ -99,4 +97,4 @@ def _stem(word: str) -> str:
 
 
 def _hashed(key: bytes, user_id: int, mark: str) -> str:
-    return hmac.new(key, f"{user_id}:{mark}".encode(), hashlib.sha256).hexdigest()
+    return tombstone_repository.hashed(key, f"{user_id}:{mark}")

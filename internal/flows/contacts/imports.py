@@ -54,6 +54,7 @@ from internal.people.operations import Added, ApplyContext, SourceLine, Updated
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
+from internal.storage.erasure import tombstone_repository
 from internal.storage.types import new_id
 
 LARGEST: Final = 5_000
@@ -121,7 +122,7 @@ class _Taking:
         self._source, self._book, self._dry_run = source, book, dry_run
         self._index = Index.read(connection, user, now)
         self._rev = people.current_rev(connection, user.user_id)
-        self._forgotten = suggestion_repository.any_forgotten(connection, user.user_id)
+        self._forgotten = tombstone_repository.any_forgotten(connection, user.user_id)
         self._words: Mapping[str, Mapping[str, str]] = table(__package__, "words")
         self._relations: list[tuple[Item, str | int, str, ClaimLine, str]] = []
 
@@ -186,7 +187,7 @@ class _Taking:
         if not self._forgotten:
             return False
         known = marks(self._key, self._user.user_id, [contact.uid], ways(contact.items, self._index.region))
-        return suggestion_repository.forgotten_at(self._connection, self._user.user_id, known) is not None
+        return tombstone_repository.forgotten_at(self._connection, self._user.user_id, known) is not None
 
     def _fresh(self, contact: Contact, person: Person | None) -> list[Item]:
         """What a card says that no card said of this person before; a note that his profile holds is known."""

@@ -39,7 +39,7 @@ from internal.people.model import Person
 from internal.people.support_repository import LostSupport
 from internal.scheduling import run_repository as runs
 from internal.storage import evidence
-from internal.storage.erasure import traces
+from internal.storage.erasure import tombstone_repository, traces
 from internal.storage.evidence import Lines
 from internal.tasks import repository as tasks, service as task_service
 from internal.tasks.model import Task
@@ -85,7 +85,7 @@ def forget_cards(
             uids.append(one.uid)
             items = contact_of(_card(one)).items
             ways += [item.value for item in items if item.kind in ("phone", "email")]
-    suggestion_repository.mark_forgotten(connection, user_id, marks(key, user_id, uids, ways), at)
+    tombstone_repository.mark_forgotten(connection, user_id, marks(key, user_id, uids, ways), at)
     repository.drop(connection, user_id, ids)
     without_values(connection, user_id, [name for person in forgotten for name in person.names], names_person)
     return [id for one in ids for id in episodes.ids_of_dedupe(connection, user_id, episode_key(one, ""))]

@@ -1,7 +1,5 @@
 """Keyed hashes of forgotten facts and things, so that lines said before do not bring them back."""
 
-import hashlib
-import hmac
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +13,7 @@ from internal.knowledge.model import Fact
 from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key
 from internal.memory.model import MemoryLookup, NodeRef, ProposedMemory
-from internal.people import suggestion_repository
+from internal.storage.erasure import tombstone_repository
 
 _OWNER = "owner"
 
@@ -29,12 +27,12 @@ def mark_facts_forgotten(connection: Connection, user_id: int, facts: Sequence[F
             key, user_id, _keys(connection, user_id, fact.source), fact.name, _keys(connection, user_id, fact.target)
         )
     }
-    suggestion_repository.mark_forgotten(connection, user_id, marks, at)
+    tombstone_repository.mark_forgotten(connection, user_id, marks, at)
 
 
 def mark_entity_forgotten(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
     """Keeps lines up to `at` from bringing back a thing with one of these names."""
-    suggestion_repository.mark_forgotten(
+    tombstone_repository.mark_forgotten(
         connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at
     )
 
@@ -46,7 +44,7 @@ def without_forgotten(
 
     `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
     """
-    if not suggestion_repository.any_forgotten(connection, user_id):
+    if not tombstone_repository.any_forgotten(connection, user_id):
         return resolved
     sieve = _Sieve(connection, user_id, key, said_at)
     facts = [fact for fact in resolved.facts if not sieve.holds_fact(fact)]
@@ -69,9 +67,7 @@ def mark_memories_forgotten(
     connection: Connection, user_id: int, memories: Iterable[tuple[str, str]], key: bytes, at: datetime
 ) -> None:
     """Keeps lines up to `at` from bringing back nodes of memory, given by label and identifying words."""
-    suggestion_repository.mark_forgotten(
-        connection, user_id, {_memory_mark(key, user_id, *one) for one in memories}, at
-    )
+    tombstone_repository.mark_forgotten(connection, user_id, {_memory_mark(key, user_id, *one) for one in memories}, at)
 
 
 def without_forgotten_memories(
@@ -82,7 +78,7 @@ def without_forgotten_memories(
     A memory that mentions a forgotten thing or person is refused; a link to something forgotten is left out and the
     rest stays.
     """
-    if not suggestion_repository.any_forgotten(connection, user_id):
+    if not tombstone_repository.any_forgotten(connection, user_id):
         return lookup, []
     sieve = _Sieve(connection, user_id, key, said_at)
     kept: list[ProposedMemory] = []
@@ -129,7 +125,7 @@ class _Sieve:
         return store.get_node(self._connection, self._user_id, node_id) is not None
 
     def _forgotten(self, marks: Collection[str], said_at: datetime) -> bool:
-        forgotten = suggestion_repository.forgotten_at(self._connection, self._user_id, marks)
+        forgotten = tombstone_repository.forgotten_at(self._connection, self._user_id, marks)
         if forgotten is None or said_at > forgotten:
             return False
         self.refused.append(Refusal("forgotten", "the owner had this forgotten after it was said"))
@@ -159,4 +155,4 @@ def _memory_mark(key: bytes, user_id: int, label: str, words: str) -> str:
 
 
 def _hmac(key: bytes, user_id: int, *parts: str) -> str:
-    return hmac.new(key, "\x1f".join((str(user_id), *parts)).encode(), hashlib.sha256).hexdigest()
+    return tombstone_repository.hashed(key, "\x1f".join((str(user_id), *parts)))

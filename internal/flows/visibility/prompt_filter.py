@@ -16,10 +16,10 @@ from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
 from internal.language.names.forms import case_forms, keys_in, sentence_forms
 from internal.people import erase_repository, repository as people, tombstones
-from internal.people.suggestion_repository import any_forgotten, forgotten_when
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
+from internal.storage.erasure.tombstone_repository import any_forgotten, forgotten_when
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 

@@ -1,13 +1,12 @@
 """Cards of address books, each belonging to one person, and the keys by which two of them are one."""
 
-import hashlib
-import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from internal.language.text.spelling import name_key
+from internal.storage.erasure.tombstone_repository import hashed
 
 FILES: Final = ""
 """The book of what came in files; the others are the addresses of collections on servers."""
@@ -45,7 +44,7 @@ def phone_key(number: str, region: str | None) -> str:
 def marks(key: bytes, user_id: int, uids: Iterable[str], ways: Iterable[str]) -> set[str]:
     """One keyed hash for each card id and each phone or mail of somebody forgotten."""
     known = {f"contact:{uid}" for uid in uids if uid} | {f"way:{_way(way)}" for way in ways if way}
-    return {hmac.new(key, f"{user_id}:{mark}".encode(), hashlib.sha256).hexdigest() for mark in known}
+    return {hashed(key, f"{user_id}:{mark}") for mark in known}
 
 
 def _way(text: str) -> str:

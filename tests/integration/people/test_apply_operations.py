@@ -10,6 +10,7 @@ from support.knowledge.people_stage import KEY, NOON, OWNER, STRANGER, Archive, 
 from internal.people import service, suggestion_repository, tombstones
 from internal.people.model import Circle, embedding_text
 from internal.people.operations import Added, Merged, Updated
+from internal.storage.erasure import tombstone_repository
 from internal.storage.search_items import text_hash
 from internal.storage.tables import changes, evidence, name_keys, people, search_items
 
@@ -399,7 +400,7 @@ def test_older_evidence_does_not_bring_a_forgotten_person_back(archive: Archive,
     """What was said before the forgetting is refused under every name; what is said later is not."""
     forgotten_at = NOON + timedelta(hours=2)
     marks = tombstones.marks(KEY, OWNER, ["Петров", "Саша"], "petrov", None)
-    suggestion_repository.mark_forgotten(connection, OWNER, marks, forgotten_at)
+    tombstone_repository.mark_forgotten(connection, OWNER, marks, forgotten_at)
     old = archive.fragment(Added("петров"), Added("Саша"), Added("Некто", username="PETROV"), Added("Мария"))
     assert reasons(old) == ["forgotten"] * 3
     assert [person.display_name for person in archive.people] == ["Мария"]
@@ -412,7 +413,7 @@ def test_an_operation_that_cites_nothing_counts_as_old_as_its_oldest_line(
 ) -> None:
     """A fragment that began before the forgetting may not smuggle the person back without saying from where."""
     marks = tombstones.marks(KEY, OWNER, ["Петров"])
-    suggestion_repository.mark_forgotten(connection, OWNER, marks, NOON + timedelta(seconds=90))
+    tombstone_repository.mark_forgotten(connection, OWNER, marks, NOON + timedelta(seconds=90))
     assert reasons(archive.fragment(Added("Петров"))) == ["forgotten"]
     assert archive.fragment(Added("Петров", evidence=(3,))).applied == {"Added": 1}
 
