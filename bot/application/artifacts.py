@@ -3,12 +3,10 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bot.application.app import App
 from bot.application.owner_data import import_agents
 from bot.telegram.delivery.sender import Speak
-from internal.access.model import User
 from internal.agents.describer.agent import ModelDescriber
 from internal.artifacts.media.text_in_pictures import languages
 from internal.artifacts.model import FileSource, Reader
@@ -77,24 +75,6 @@ def _transcriber(app: App) -> Transcriber | None:
     return by_local_model(folder)
 
 
-def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
-    from bot.telegram.handlers.transcripts import transcript_buttons as below
-
-    return below(user, artifact_id)
-
-
-def listen_again_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
-    from bot.telegram.handlers.transcripts import listen_again_buttons as below
-
-    return below(user, artifact_id)
-
-
-def import_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
-    from bot.telegram.handlers.files.files import import_buttons as below
-
-    return below(user, artifact_id)
-
-
 def file_imports(app: App) -> FileImports:
     agents = import_agents(app.config)
     importer = Importer(app.database, app.clock, agents, Known(), woken=app.ticker.wake)
@@ -102,6 +82,9 @@ def file_imports(app: App) -> FileImports:
 
 
 def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:
+    from bot.telegram.handlers.files.files import import_buttons
+    from bot.telegram.handlers.transcripts import listen_again_buttons, transcript_buttons
+
     return ArtifactReading(
         app.database,
         app.clock,
