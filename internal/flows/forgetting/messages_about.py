@@ -12,7 +12,7 @@ from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
-from internal.language.names.forms import keys_in, sentence_forms
+from internal.language.names.forms import holds_any, sentence_forms
 from internal.people import erase_repository, repository as people, service as people_service
 from internal.storage.database import Database
 from internal.storage.erasure.forgettings import Forgetting
@@ -46,9 +46,8 @@ def _with_naming(connection: Connection, *, user_id: int, person_id: int, suppor
     def names_him(message: Message) -> bool:
         said_by = message.forward.user_id if message.forward else None
         shown = {attachment.get("telegram_id") for attachment in message.attachments}
-        return not accounts.isdisjoint({said_by, *shown}) or not forms.isdisjoint(
-            keys_in(f"{words_of(message)} {message.content}")
-        )
+        said = f"{words_of(message)} {message.content}"
+        return not accounts.isdisjoint({said_by, *shown}) or holds_any(said, forms)
 
     named = {one.id for one in dialogue_erasure.every(connection, user_id) if names_him(one)}
     # An answer that quotes one of them names the person itself; one that only cites it need not.

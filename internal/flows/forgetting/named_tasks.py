@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.language.names.forms import keys_in, sentence_forms
+from internal.language.names.forms import holds_any, sentence_forms
 from internal.people import erase_repository, repository as people
 from internal.tasks import repository as tasks
 
@@ -16,5 +16,5 @@ def assign(connection: Connection, user_id: int, person_id: int, now: datetime) 
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
     forms = sentence_forms((name for one in profiles for name in one.names), others)
     for task in tasks.about_nobody(connection, user_id):
-        if forms & keys_in(f"{task.title} {task.details or ''}"):
+        if holds_any(f"{task.title} {task.details or ''}", forms):
             tasks.change(connection, task, now, person_id=person_id)

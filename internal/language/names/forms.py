@@ -8,7 +8,7 @@ an ordinary word, `^^коли` not where it opens a sentence; `~` and `~^` stand
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final, NamedTuple
 
 from internal.language.names.given_names import english_relatives, given_names, spellings_of
@@ -34,7 +34,7 @@ _CYRILLIC_ENDINGS: Final = ("a", "u", "om", "em", "e", "i", "oi", "oiu", "ei", "
 
 
 @cached(50_000)
-def word_keys(word: str, *, inside: bool) -> tuple[str, ...]:
+def word_keys(word: str, inside: bool) -> tuple[str, ...]:
     """The keys by which a word of a text is compared with forms. `inside`: it opens no sentence."""
     key, capital = name_key(word), word[:1].isupper()
     if len(key) < _SHORTEST:
@@ -65,15 +65,34 @@ def words_in(text: str) -> Iterator[TextWord]:
     for match in _WORD.finditer(text):
         start, word = match.start(), match[0]
         capital = word[0].isupper()
-        if keys := word_keys(word, inside=capital and _INSIDE.search(text, max(0, start - 6), start) is not None):
+        if keys := word_keys(word, capital and _stands_inside(text, start)):
             yield TextWord(keys, capital, start == end + 1 and text[end] == " ")
         end = match.end()
 
 
+def _stands_inside(text: str, start: int) -> bool:
+    """Whether the word at this place of a text opens no sentence."""
+    return _INSIDE.search(text, max(0, start - 6), start) is not None
+
+
 def keys_in(text: str) -> set[str]:
     """The keys of the words of a text, and every pair of neighbours, as in names."""
-    words = [word.keys for word in words_in(text)]
-    return {*chain(*words), *(f"{one[0]} {other[0]}" for one, other in pairwise(words))}
+    found, before = set[str](), ""
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if keys := word_keys(word, word[0].isupper() and _stands_inside(text, match.start())):
+            found.update(keys)
+            if before:
+                found.add(f"{before} {keys[0]}")
+            before = keys[0]
+    return found
+
+
+def holds_any(text: str, forms: AbstractSet[str]) -> bool:
+    """Whether a text holds a word in one of these forms."""
+    if all(forms.isdisjoint(word_keys(word, True)) for word in {*_WORD.findall(text)}):
+        return False
+    return any(not forms.isdisjoint(word.keys) for word in words_in(text))
 
 
 def naming(names: Iterable[str], others: Collection[str]) -> Callable[[str], bool]:
@@ -92,7 +111,7 @@ def naming(names: Iterable[str], others: Collection[str]) -> Callable[[str], boo
         return surname is not None and own.isdisjoint(surname.keys) and cases.isdisjoint(word.keys)
 
     def holds(text: str) -> bool:
-        if not any(not own.isdisjoint(word_keys(word, inside=True)) for word in {*_WORD.findall(text)}):
+        if not holds_any(text, own):
             return False
         said = [*words_in(text)]
         if any(
