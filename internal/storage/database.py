@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, InternalError, OperationalError, SQLAlche
 from internal.errors import ConfigurationError, StorageDamaged, StorageError
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import words_of_damage
-from internal.storage.engine.driver import Engine, Link, cause_of
+from internal.storage.engine.driver import Engine, Link, refusal
 from internal.storage.engine.owner_scope import current_scope
 from internal.storage.engine.shared_reads import Outcome, SharedReads, roll_back
 from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
@@ -237,7 +237,7 @@ class Database:
                     self._beside = await self._engine.writer()
             return await self._beside.run(lambda connection: self._engine.in_short(connection, work))
         except SQLAlchemyError as error:
-            raise _refused(error) from error
+            raise refusal(error) from error
 
     async def exclusive(self, function: Callable[[Connection], T]) -> T:
         """Runs `function` on the writing connection outside any transaction (migrations, checkpoints).
@@ -264,7 +264,7 @@ class Database:
         """Returns a failure of the database itself (full disk, lock, damage) as our error, others unchanged."""
         words = words_of_damage(error)
         if words is None:
-            return _translated(error)
+            return refusal(error) if isinstance(error, OperationalError | InternalError) else error
         damage = StorageDamaged(f"the database {self.path} is damaged ({words})")
         damage.__cause__ = error
         if not self._damage.done():
@@ -303,7 +303,7 @@ class Database:
                     continue
                 failure = self._judged(error)
                 if not isinstance(failure, StorageError):
-                    failure = _refused(error)
+                    failure = refusal(error)
                 return [Outcome(error=failure)] * len(group)
 
     def _commit_together(
@@ -397,16 +397,3 @@ async def _engine_of(where: Path | str) -> Engine:
         raise ConfigurationError(reason) from error
 
     return await PostgresEngine.prepared(where)
-
-
-def _translated(error: Exception) -> Exception:
-    """Returns a refusal of the database (full disk, lock, standby) as StorageError; any other error unchanged."""
-    if not isinstance(error, OperationalError | InternalError):
-        return error
-    return _refused(error)
-
-
-def _refused(error: SQLAlchemyError) -> StorageError:
-    failure = StorageError(f"the database refused: {cause_of(error)}")
-    failure.__cause__ = error
-    return failure

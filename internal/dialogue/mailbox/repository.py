@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
+from internal.text_caches import cached
 
 INBOX: Final = "inbox"
 OUTBOX: Final = "outbox"
@@ -337,7 +337,7 @@ def _in(shards: Collection[int] | None, chat: ColumnElement[int]) -> ColumnEleme
     return true() if shards is None else in_shards(chat, shards)
 
 
-@lru_cache(_PARTS)
+@cached(_PARTS)
 def _unprocessed(shards: frozenset[int] | None) -> Select[Any]:
     query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(shards, _order_of_update()))
     return query.order_by(inbox.c.n)
@@ -347,7 +347,7 @@ def _part(shards: Collection[int] | None) -> frozenset[int] | None:
     return None if shards is None else frozenset(shards)
 
 
-@lru_cache(_PARTS)
+@cached(_PARTS)
 def _due(shards: frozenset[int] | None) -> Select[Any]:
     ours = _UNSENT & _in(shards, outbox.c.chat_id)
     first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id, _WAY).subquery()
@@ -355,7 +355,7 @@ def _due(shards: frozenset[int] | None) -> Select[Any]:
     return query.order_by(outbox.c.n).limit(bindparam("most"))
 
 
-@lru_cache(_PARTS)
+@cached(_PARTS)
 def _next_due(shards: frozenset[int] | None) -> Select[Any]:
     return select(func.min(outbox.c.due_at)).where(_WAITING & _in(shards, outbox.c.chat_id))
 

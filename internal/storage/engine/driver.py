@@ -9,6 +9,8 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from internal.errors import StorageError
+
 _AS_JSON: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 T = TypeVar("T")
@@ -87,6 +89,13 @@ class Engine(Protocol):
 def cause_of(error: SQLAlchemyError) -> str:
     """The driver's own words without the statement and its parameters, which hold what people said."""
     return str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
+
+
+def refusal(error: SQLAlchemyError) -> StorageError:
+    """A refusal of the database (full disk, lock, standby), without what people said."""
+    failure = StorageError(f"the database refused: {cause_of(error)}")
+    failure.__cause__ = error
+    return failure
 
 
 def to_json(value: Any) -> str:
