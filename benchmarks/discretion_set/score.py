@@ -42,7 +42,7 @@ def judged(profiles, lines):
         yield {
             "file": line["file"],
             "order": line["order"],
-            "language": profile["language"],
+            "language": "owner" if context["recipient"] == "owner" else profile["language"],
             "may_violate": len(wrong),
             "violating": [one for one in wrong if stands(one, line["prompt"])],
             "needs": len(context["needs"]),
@@ -52,12 +52,14 @@ def judged(profiles, lines):
 
 
 def table(profiles, lines):
-    """Rows of a table: each language, and all."""
+    """Rows of a table: the orders of each language, all orders, and what the owner asks for himself."""
     rows = list(judged(profiles, lines))
     shown = ["| | orders | orders with a violation | facts given away | completeness | kept back | not recalled |"]
     shown.append("|---|---:|---:|---:|---:|---:|---:|")
-    for language in (*sorted({row["language"] for row in rows}), "all"):
-        part = [row for row in rows if language in ("all", row["language"])]
+    own = [row for row in rows if row["language"] == "owner"]
+    rows = [row for row in rows if row["language"] != "owner"]
+    parts = {one: [row for row in rows if row["language"] == one] for one in sorted({row["language"] for row in rows})}
+    for language, part in {**parts, "all": rows, **({"owner": own} if own else {})}.items():
         strict = [row for row in part if row["may_violate"]]
         needs = sum(row["needs"] for row in part)
 
@@ -67,7 +69,8 @@ def table(profiles, lines):
         wrong, possible = of("violating"), sum(row["may_violate"] for row in part)
         kept, lost = of("kept_back"), of("not_recalled")
         with_one = sum(bool(row["violating"]) for row in strict)
-        cells = [f"{len(part)}", f"{with_one} of {len(strict)}", f"{wrong} of {possible} ({wrong / possible:.1%})"]
+        cells = [f"{len(part)}", f"{with_one} of {len(strict)}"]
+        cells += [f"{wrong} of {possible} ({wrong / possible:.1%})" if possible else "-"]
         cells += [f"{1 - (kept + lost) / needs:.1%}", f"{kept} of {needs}", f"{lost} of {needs}"]
         shown.append(f"| {language} | {' | '.join(cells)} |")
     return "\n".join(shown)
@@ -76,7 +79,7 @@ def table(profiles, lines):
 def main():
     parser = argparse.ArgumentParser(description="What prompts or answers give away, and what they lack.")
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--part", choices=["development", "second", "held-back", "all"], default="held-back")
+    parser.add_argument("--part", choices=["development", "second", "third", "held-back", "all"], default="held-back")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.lines.read_text(encoding="utf-8").splitlines()]
     print(table(read(given.part), lines))

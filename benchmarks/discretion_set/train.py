@@ -29,9 +29,9 @@ EVERYDAY = 1_500
 """Messages and questions of the memory set that are taken as such of everyday life."""
 HELD_BACK = runpy.run_path(str(TALKS.parent / "score.py"))["HELD_BACK"]
 LONGEST = 400
-COPIES = 8
+COPIES = 6
 """Fillings of each frame."""
-REGULAR = 0.3
+REGULAR = {"order": 2.0, "topics": 0.3}
 LEAST = 3
 """Frames and messages that hold a beginning of a word, or it is not learned."""
 
@@ -52,8 +52,14 @@ def filled():
         return words[next(turn) % len(words)]
 
     for group, (label, text) in enumerate(lines_of("orders.txt")):
-        for _ in range(COPIES if "{" in text else 1):
-            yield label, re.sub(r"\{(.*?)\}", fill, text), group
+        for copy in range(COPIES if "{" in text else 2):
+            yield label, _as_typed(re.sub(r"\{(.*?)\}", fill, text), copy), group
+
+
+def _as_typed(text, copy):
+    """As people type in a hurry: every second without the mark at its end, every third in lower case."""
+    text = text.rstrip(".!?") if copy % 2 else text
+    return text.lower() if copy % 3 == 1 else text
 
 
 def everyday():
@@ -70,11 +76,11 @@ def everyday():
     return [text for text in random.Random(7).sample(found, EVERYDAY) if not may_be_for_others(text) or "?" in text]
 
 
-def fit(rows, labels, weights):
+def fit(rows, labels, weights, regular):
     """The weights and the bias of a logistic regression, by Newton's method."""
     mean, scale = rows.mean(0), 10.0
     z = np.hstack([(rows - mean) * scale, np.ones((len(rows), 1))])
-    ridge = np.diag([REGULAR] * rows.shape[1] + [1e-6])
+    ridge = np.diag([regular] * rows.shape[1] + [1e-6])
     beta = np.zeros(z.shape[1])
     for _ in range(30):
         p = 1 / (1 + np.exp(-z @ beta))
@@ -105,7 +111,7 @@ def main():
     stems = np.array([[STEM_WEIGHT * (stem in stems_of(text)) for stem in known] for text in texts])
     rows = np.hstack([np.vstack([embed_queries([text]) for text in texts]), stems])
     weights = np.array([groups.count(group) ** -0.5 for group in groups])
-    found, bias = fit(rows, np.array([label == "o" for label in labels], float), weights)
+    found, bias = fit(rows, np.array([label == "o" for label in labels], float), weights, REGULAR["order"])
     size = len(found) - len(known)
     order = stored(found[:size], bias) | {
         "stems": {stem: round(float(one), 2) for stem, one in zip(known, found[size:], strict=True)}
@@ -114,7 +120,9 @@ def main():
     rows, same = np.vstack([embed_passages([text]) for text in texts]), np.ones(len(texts))
     letters = {topic: topic[0] for topic in TOPICS} | {"any": ""}
     topics = {
-        topic: stored(*fit(rows, np.array([letter in label and label != "-" for label in labels], float), same))
+        topic: stored(
+            *fit(rows, np.array([letter in label and label != "-" for label in labels], float), same, REGULAR["topics"])
+        )
         for topic, letter in letters.items()
     }
     usual = {

@@ -23,6 +23,7 @@ from sqlalchemy import (
 from internal.dialogue import search_item_repository
 from internal.dialogue.message_rows import AS_STORED, kept_messages, message_of, plain_forward
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
+from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_message_number, next_rev, note_change
 from internal.storage.tables import dialogue_state, messages
@@ -206,6 +207,13 @@ def said_by(connection: Connection, user_id: int, sender_id: int) -> list[str]:
     """The ids of everything that this speaker wrote in a group."""
     wrote = (messages.c.user_id == user_id, messages.c.sender_id == sender_id, messages.c.role == "user")
     return list(connection.execute(select(messages.c.id).where(*wrote)).scalars())
+
+
+def speakers(connection: Connection, group: int) -> set[int]:
+    """The Telegram ids of all who wrote in a group."""
+    wrote = (messages.c.user_id == group, messages.c.role == "user", messages.c.sender_id.is_not(None))
+    with across_owners(connection):
+        return set(connection.execute(select(messages.c.sender_id).where(*wrote).distinct()).scalars())
 
 
 def recent(

@@ -18,6 +18,8 @@ AUDIENCE: Final = "audience"
 decide (`internal/language/discretion`)."""
 TEAM: Final = "team"
 """The audience of everybody in the owner's teams."""
+GROUP: Final = "group:"
+"""What an audience of all who write in a group begins with; the id of its chat follows."""
 
 OWNER_NODE = "owner"
 """The owner in a proposal; the archivist writes `user`."""

@@ -152,6 +152,7 @@ class EntityEdge(BaseModel):
     attributes: dict[str, Any] = {}
     evidence: list[EvidenceOut] = []
     audience: str = Field("private", description="For whom it is: private, person:<id>, team or group:<id>.")
+    audience_chosen: bool = Field(False, description="Whether the owner chose it. If not, the rules decide.")
     valid_at_precision: DatePrecision | None = Field(
         None, description="How exactly the date was stated; null if no date was stated."
     )
@@ -176,6 +177,7 @@ class EntityEdge(BaseModel):
             update_reason=fact.update_reason,
             attributes={name: value for name, value in fact.attributes.items() if name != AUDIENCE},
             audience=str(fact.attributes.get(AUDIENCE) or "private"),
+            audience_chosen=bool(fact.attributes.get(AUDIENCE)),
             evidence=[EvidenceOut.of(line) for line in evidence],
             valid_at_precision=fact.valid_precision or ("day" if fact.valid_stated else None),
             invalid_at_precision=fact.invalid_precision or (None if fact.invalid_at is None else "day"),

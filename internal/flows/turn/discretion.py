@@ -13,7 +13,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -28,13 +28,12 @@ from internal.errors import ModelError, NotFound
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
-from internal.knowledge.model import AUDIENCE, TEAM
+from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others, nearness, touched
 from internal.language.discretion.recipients import (
     Recipient,
-    is_reminder,
     least_odds,
-    may_be_for_others,
+    readers_of,
     recipient_of,
     words_of,
 )
@@ -69,14 +68,17 @@ _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
 _OF_WORDS: Final = 0.5
 _BESIDE: Final = 0.8
-_FOLLOWS: Final = -2.0
-"""The log-odds from which a few words may be a wish about the order before them ("shorter, please")."""
 _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
+_FOR_ANOTHER: Final = re.compile(r"\b(?:for|to|and|now|для|и|а|теперь|тоже|і|й|тепер|теж)\b", re.IGNORECASE)
 _TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 _LEFT_OUT: Final = (
     "The answer is for somebody else ({role}), so {count} things about {topics} are left out of what you see. Do not "
     "guess them. If the owner wants them in, he has to say them himself."
+)
+_LEFT_OUT_IN_DOUBT: Final = (
+    "Somebody else may read the answer, so {count} things about {topics} are left out of what you see. Do not guess "
+    "them. If the owner asks for himself, say that you keep them for a direct question of his."
 )
 
 
@@ -84,12 +86,12 @@ _LEFT_OUT: Final = (
 class _Stored:
     """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from.
 
-    `team`: the ids of the people who are members of the owner's teams.
+    `members`: of each audience that is a team or a group, the ids of the people who belong to it.
     """
 
     audiences: Mapping[str, str]
     sources: Mapping[str, Sequence[str]]
-    team: frozenset[int] = frozenset()
+    members: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +108,24 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """An order for somebody else, and the id of that one if he is a known person."""
+    """An order for somebody else, and the id of that one if he is a known person.
+
+    `certain`: it is one; else it may be one, and only what is private is kept back.
+    """
 
     recipient: Recipient
     person_id: int | None
     said: str
     text: str
+    certain: bool
 
 
 class Discretion:
     """Applies the rules to a request, and to what its tools find."""
 
-    def __init__(self, database: Database, embedder: Embedder, *, at_hand: bool = True) -> None:
-        """`embedder` is the built-in one; `at_hand`: it embeds each message anyway."""
-        self._database, self._embedder, self._at_hand = database, embedder, at_hand
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        """`embedder` is the built-in one."""
+        self._database, self._embedder = database, embedder
         self._vectors: dict[tuple[str, bool], Vector] = {}
         text_caches.register_holder(self)
 
@@ -133,21 +139,20 @@ class Discretion:
         What is for others stays so while it is worked on.
         """
         said, before = asked.said, asked.before
-        cued = may_be_for_others(said)
-        if not said or is_reminder(said) or not (cued or self._at_hand or before):
+        readers = readers_of(said, None) if said else "owner"
+        if readers != "owner" and (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
+            readers = readers_of(said, for_others(said, vector))
+        if readers == "owner":
             return None
-        vector = (await self._embedded([said], of_query=True)).get(said) if cued or self._at_hand else None
-        least = least_odds(said)
-        odds = for_others(said, vector) if vector is not None else least if cued else _FOLLOWS
-        if odds < least:
-            follows = odds >= _FOLLOWS and before and "?" not in said and len(said.split()) <= _FOLLOWING
-            return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
         known = await self._database.read(lambda c: people.listing(c, user_id))
         forms = {person.id: case_forms(person.names) for person in known}
         found = recipient_of(said, set().union(*forms.values()))
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)
-        return _Order(found, meant, said, asked.text)
+        order = _Order(found, meant, said, asked.text, readers == "others")
+        follows = before and len(said.split()) <= _FOLLOWING and not (order.certain and _stands_alone(said))
+        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
+        return order if earlier is None else _continued(earlier, order)
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
@@ -214,7 +219,9 @@ class Discretion:
         if not rule.left_out:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])
-        note = _LEFT_OUT.format(role=order.recipient.role, count=len(rule.left_out), topics=topics)
+        note = (_LEFT_OUT if order.certain else _LEFT_OUT_IN_DOUBT).format(
+            role=order.recipient.role, count=len(rule.left_out), topics=topics
+        )
         return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), note])
 
     async def titles(self, user_id: int, asked: Asked, titles: Sequence[str]) -> list[bool]:
@@ -261,14 +268,19 @@ class Discretion:
             return _Stored(
                 audiences,
                 {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},
-                _team(connection, user_id) if TEAM in audiences.values() else frozenset(),
+                {one: _members(connection, user_id, one) for one in set(audiences.values())},
             )
 
         return await self._database.read(read)
 
 
-def _team(connection: Connection, user_id: int) -> frozenset[int]:
-    known = (people.by_telegram_id(connection, user_id, one) for one in teams.teammates(connection, user_id))
+def _members(connection: Connection, user_id: int, audience: str) -> frozenset[int]:
+    """The people who are members of the owner's teams, or who write in a group in which he writes too."""
+    members = teams.teammates(connection, user_id) if audience == TEAM else set[int]()
+    if audience.startswith(GROUP):
+        speakers = dialogue.speakers(connection, int(audience.removeprefix(GROUP)))
+        members = speakers if user_id in speakers else members
+    known = (people.by_telegram_id(connection, user_id, one) for one in members)
     return frozenset(person.id for person in known if person is not None)
 
 
@@ -288,6 +300,17 @@ def _with_name_before(person: Person, sentence: str) -> str:
 
 def sentences(text: str) -> list[str]:
     return [one for one in map(str.strip, _SENTENCE.split(text)) if one]
+
+
+def _stands_alone(text: str) -> bool:
+    return not leans_on_dialogue(text, len(words_of(text)))
+
+
+def _continued(earlier: _Order, wish: _Order) -> _Order:
+    """The order that a wish about it belongs to ("shorter"), for whom the wish names ("and now for Olya")."""
+    if wish.recipient.role in ("others", earlier.recipient.role) and not _FOR_ANOTHER.search(wish.said):
+        return earlier
+    return replace(earlier, recipient=wish.recipient, person_id=wish.person_id)
 
 
 class _Rule:
@@ -330,7 +353,8 @@ class _Rule:
     def _topics(self, sentence: str) -> frozenset[Topic]:
         if (known := self._known.get(sentence)) is None:
             vector = self._vectors.get(sentence)
-            known = self._known[sentence] = frozenset(TOPICS) if vector is None else touched(sentence, vector)
+            unknown = frozenset(TOPICS) if self._order.certain else topics_of(sentence)
+            known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
         return known
 
     def _is_secret(self, texts: Iterable[str]) -> bool:
@@ -339,13 +363,21 @@ class _Rule:
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
-        recipient, near, position = (
-            self._order.recipient,
-            self._near.get(sentence, 0.0),
-            self._position.get(sentence, 0),
-        )
-        about = about and not (touches and recipient.role in _TOLD_ALL)
-        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
+        said, before = asked.said, asked.before
+        readers = readers_of(said, None) if said else "owner"
+        if readers != "owner" and (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
+            readers = readers_of(said, for_others(said, vector))
+        if readers == "owner":
+            return None
+        known = await self._database.read(lambda c: people.listing(c, user_id))
+        forms = {person.id: case_forms(person.names) for person in known}
+        found = recipient_of(said, set().union(*forms.values()))
+        words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
+        meant = next((one for one, names in forms.items() if words & names), None)
+        order = _Order(found, meant, said, asked.text, readers == "others")
+        follows = before and len(said.split()) <= _FOLLOWING and not (order.certain and _stands_alone(said))
+        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
+        return order if earlier is None else _continued(earlier, order)
             return True
         words = self._named.get(sentence, 0)
         named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
@@ -370,7 +402,7 @@ class _Rule:
         if audience is None:
             return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
         recipient = self._order.person_id
-        allowed = audience == f"person:{recipient}" or (audience == TEAM and recipient in self._stored.team)
+        allowed = audience == f"person:{recipient}" or recipient in self._stored.members.get(audience, ())
         self.left_out += [frozenset()] * (not allowed)
         return allowed
 
@@ -382,10 +414,13 @@ class _Rule:
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
-        kept = [one for one in found if not self._is_secret([one.text])]
+        kept, certain = [one for one in found if not self._is_secret([one.text])], self._order.certain
         self.left_out += [_SECRET] * (len(found) - len(kept))
         shown = [
-            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in one.lines if line.found])
+            replace(
+                one,
+                lines=[replace(line, text=self.shown(line.text)) for line in one.lines if line.found or not certain],
+            )
             for one in kept
         ]
         cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
 
@@ -18,8 +18,18 @@ _REACH: Final = 6
 
 _STEM: Final = 5
 _ADDRESSED, _CUED, _PLAIN, _SURE = -2.7, -1.5, -0.8, 5.0
+_UNCLEAR, _UNCLEAR_CUED = -3.0, -5.5
+Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""
+_YES_OR_NO: Final = re.compile(
+    r"(?:(?:did|does|is|isn't|are|was|were|has|had|am) |(?:do|have) (?:i|you|we|they|my|the|our) )|(?:\S+ ){1,3}ли\b"
+)
+_FOR_ADVICE: Final = re.compile(
+    r"\b(?:can|could|should|shall|would|may|might|must) (?:i|we)\b|\bhow to\b|\b(?:what|how) about\b|\b(?:бы|б)\b"
+    r"|\b(?!(?:есть|опять|мать|память|часть|шесть|пять|д[еі]ти|очень|\w*[иео]сть|\w*[єї]ться|чуть|суть|кровать)\b)\w{2,}(?:ть|ться|ти|тися)\b"
+)
+"""What to do or say, which others may read; of words in -ть and -ти most are infinitives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,8 @@ class _Known:
     """The words of recipients.json. Words after `stops` are the message, not the recipient; `plain` words mean
     nothing."""
 
+    asks: frozenset[str]
+    before_asks: frozenset[str]
     orders: frozenset[str]
     genres: frozenset[str]
     stops: frozenset[str]
@@ -66,6 +78,26 @@ def may_be_for_others(text: str) -> bool:
     """Whether a text holds a word of writing or saying something, or a kind of text."""
     known = _known()
     return not (known.orders | known.genres).isdisjoint(_TOKEN.findall(fold(text)))
+
+
+def asks_for_himself(text: str) -> bool:
+    """Whether a message asks what is or was, and neither for words nor what to do: its answer is for the owner."""
+    known, words = _known(), [one for one in _TOKEN.findall(fold(text)) if one[0].isalpha()]
+    asked = " ".join(dropwhile(lambda one: one in known.before_asks, words))
+    if asked.split(" ")[0] not in known.asks and not _YES_OR_NO.match(asked):
+        return False
+    of_past = not {"did", "does"}.isdisjoint(words)
+    return (of_past or known.orders.isdisjoint(words)) and not _FOR_ADVICE.search(asked)
+
+
+def readers_of(text: str, odds: float | None) -> Readers:
+    """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
+    cued = may_be_for_others(text)
+    if is_reminder(text) or asks_for_himself(text) or _OF_MEMORY.search(fold(text)):
+        return "owner"
+    if odds is None or odds >= least_odds(text):
+        return "others" if cued or odds is not None else "unclear"
+    return "unclear" if odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
 
 
 def least_odds(text: str) -> float:

@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import Connection
 from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage
 
+from internal.access import repository as users
+from internal.access.model import Role, User, UserState
 from internal.agents.model import (
     DialogueLine,
     OwnerProfile,
@@ -19,12 +21,16 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
 )
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Incoming, Speaker
 from internal.flows.turn.discretion import Asked, Discretion
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallResult
+from internal.storage.engine.owner_scope import acting_for
 from internal.tasks.teams import repository as teams
 
+GROUP = -5
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
 SAID = (
@@ -101,7 +107,7 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
         done = (await known.client.patch(path, json={"audience": audience}, params=owner)).json()
         facts[fact.n - 1] = replace(fact, fact_id=done["new_uuid"])
         read = (await known.client.get(f"/graph/facts/{done['new_uuid']}", params=owner)).json()
-        assert (read["audience"], read["fact"]) == (audience, SAID[fact.n - 1])
+        assert (read["audience"], read["audience_chosen"], read["fact"]) == (audience, True, SAID[fact.n - 1])
     discretion = discretion_over(known)
     assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), Asked(FOR_TOM, FOR_TOM))).facts] == [2]
     assert (await discretion.kept(request(FOR_BOSS, facts), Asked(FOR_BOSS, FOR_BOSS))).facts == []
@@ -119,11 +125,34 @@ async def test_a_fact_for_the_team_is_for_its_members(known: Stage) -> None:
             teams.add_member(connection, "crew", "Crew", member, NOON)
 
     await known.database.write(join)
-    path = f"/graph/facts/{facts[1].fact_id}"
-    done = (await known.client.patch(path, json={"audience": "team"}, params={"user_id": ANNA})).json()
-    shared, discretion = replace(facts[1], fact_id=done["new_uuid"]), discretion_over(known)
+    shared, discretion = await shared_with(known, facts[1], "team"), discretion_over(known)
     assert (await discretion.kept(request(FOR_TOM, [shared]), Asked(FOR_TOM, FOR_TOM))).facts == [shared]
     assert (await discretion.kept(request(FOR_BOSS, [shared]), Asked(FOR_BOSS, FOR_BOSS))).facts == []
+
+
+@pytest.mark.parametrize(("speakers", "is_shown"), [([ANNA, BORIS], True), ([ANNA], False), ([BORIS], False)])
+async def test_a_fact_for_a_group_is_for_who_writes_there(known: Stage, speakers: list[int], is_shown: bool) -> None:
+    """Somebody who writes in the group is told it if the owner writes there too; a silent member is not known."""
+    facts = await told(known)
+    await known.person("Tom", telegram_id=BORIS)
+
+    def write(connection: Connection) -> None:
+        users.add(connection, User(GROUP, Role.MEMBER, UserState.ACTIVE, "Crew", None, "en", "UTC", True, NOON))
+        for n, speaker in enumerate(speakers):
+            incoming = Incoming(GROUP, 7, GROUP, n, "Good morning", NOON, speaker=Speaker(speaker, "Somebody"))
+            dialogue.add_incoming(connection, incoming, metadata={}, turn_id=None)
+
+    with acting_for(GROUP):
+        await known.database.write(write)
+    shared, discretion = await shared_with(known, facts[1], f"group:{GROUP}"), discretion_over(known)
+    assert bool((await discretion.kept(request(FOR_TOM, [shared]), Asked(FOR_TOM, FOR_TOM))).facts) == is_shown
+    assert (await discretion.kept(request(FOR_BOSS, [shared]), Asked(FOR_BOSS, FOR_BOSS))).facts == []
+
+
+async def shared_with(known: Stage, fact: RecalledFact, audience: str) -> RecalledFact:
+    path = f"/graph/facts/{fact.fact_id}"
+    done = (await known.client.patch(path, json={"audience": audience}, params={"user_id": ANNA})).json()
+    return replace(fact, fact_id=done["new_uuid"])
 
 
 async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:

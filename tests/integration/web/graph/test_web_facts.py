@@ -63,6 +63,7 @@ async def test_a_fact_is_an_edge_with_its_receipts(known: Stage, fact: str) -> N
         "update_reason": None,
         "attributes": {},
         "audience": "private",
+        "audience_chosen": False,
         "evidence": [
             {
                 "episode_uuid": episode,
