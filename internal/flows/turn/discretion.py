@@ -20,7 +20,14 @@ import numpy as np
 from sqlalchemy import Connection
 
 from internal import text_caches
-from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage, ResponderRequest
+from internal.agents.model import (
+    DialogueLine,
+    PassageLine,
+    RecalledFact,
+    RecalledMemory,
+    RecalledPassage,
+    ResponderRequest,
+)
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
 from internal.dialogue.snapshots.model import Item
@@ -219,9 +226,8 @@ class Discretion:
         if not rule.left_out:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])
-        note = (_LEFT_OUT if order.certain else _LEFT_OUT_IN_DOUBT).format(
-            role=order.recipient.role, count=len(rule.left_out), topics=topics
-        )
+        note = _LEFT_OUT if order.certain else _LEFT_OUT_IN_DOUBT
+        note = note.format(role=order.recipient.role, count=len(rule.left_out), topics=topics)
         return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), note])
 
     async def titles(self, user_id: int, asked: Asked, titles: Sequence[str]) -> list[bool]:
@@ -363,21 +369,10 @@ class _Rule:
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
-        said, before = asked.said, asked.before
-        readers = readers_of(said, None) if said else "owner"
-        if readers != "owner" and (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
-            readers = readers_of(said, for_others(said, vector))
-        if readers == "owner":
-            return None
-        known = await self._database.read(lambda c: people.listing(c, user_id))
-        forms = {person.id: case_forms(person.names) for person in known}
-        found = recipient_of(said, set().union(*forms.values()))
-        words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
-        meant = next((one for one, names in forms.items() if words & names), None)
-        order = _Order(found, meant, said, asked.text, readers == "others")
-        follows = before and len(said.split()) <= _FOLLOWING and not (order.certain and _stands_alone(said))
-        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
-        return order if earlier is None else _continued(earlier, order)
+        recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
+        position = self._position.get(sentence, 0)
+        about = about and self._order.certain and not (touches and recipient.role in _TOLD_ALL)
+        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
             return True
         words = self._named.get(sentence, 0)
         named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
@@ -414,17 +409,16 @@ class _Rule:
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
-        kept, certain = [one for one in found if not self._is_secret([one.text])], self._order.certain
+        kept = [one for one in found if not self._is_secret([one.text])]
         self.left_out += [_SECRET] * (len(found) - len(kept))
         shown = [
-            replace(
-                one,
-                lines=[replace(line, text=self.shown(line.text)) for line in one.lines if line.found or not certain],
-            )
-            for one in kept
+            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in self._lines(one)]) for one in kept
         ]
         cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
         return [one for one in cut if one.lines]
+
+    def _lines(self, one: RecalledPassage) -> list[PassageLine]:
+        return [line for line in one.lines if line.found or not self._order.certain]
 
     def person(self, one: Person) -> Person:
         return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(_with_name_before(one, part))))
