@@ -157,9 +157,10 @@ class Discretion:
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)
         order = _Order(found, meant, said, asked.text, readers == "others")
-        follows = before and len(said.split()) <= _FOLLOWING and not (order.certain and _stands_alone(said))
-        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if follows else None
-        return order if earlier is None else _continued(earlier, order)
+        if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
+            return order
+        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1]))
+        return replace(order, certain=False) if earlier is None else _continued(earlier, order)
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""

@@ -187,7 +187,7 @@ class Prompts:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
-        order = self._discretion and await self._discretion.order(user.user_id, question.wanted)
+        order = None if self._discretion is None else await self._discretion.order(user.user_id, question.wanted)
         if order is not None and order.certain:
             remembered = remembered[-FOR_OTHERS:]  # the rest only where recall finds it for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]

@@ -26,10 +26,17 @@ _YES_OR_NO: Final = re.compile(
     r"(?:(?:did|does|is|isn't|are|was|were|has|had|am) |(?:do|have) (?:i|you|we|they|my|the|our) )|(?:\S+ ){1,3}ли\b"
 )
 _FOR_ADVICE: Final = re.compile(
-    r"\b(?:can|could|should|shall|would|may|might|must) (?:i|we)\b|\bhow to\b|\b(?:what|how) about\b|\b(?:бы|б)\b"
-    r"|\b(?!(?:есть|опять|мать|память|часть|шесть|пять|д[еі]ти|очень|\w*[иео]сть|\w*[єї]ться|чуть|суть|кровать)\b)\w{2,}(?:ть|ться|ти|тися)\b"
+    r"\b(?:can|could|should|shall|would|may|might|must) (?:i|we)\b|\b(?:what|how) (?:to|about)\b|\b(?:бы|б)\b"
+    r"|\b(?!(?:есть|опять|мать|память|часть|шесть|пять|д[еі]ти|очень|\w*[иео]сть|\w*[єї]ться|чуть|суть|кровать)\b)"
+    r"\w{2,}(?:ть|ться|ти|тися)\b"
 )
 """What to do or say, which others may read; of words in -ть and -ти most are infinitives."""
+_TO_THE_OWNER: Final = re.compile(
+    r"(?:please )?(?:(?:tell|show|advise) me|write down|(?:под|під)?скажи(?:,| мне| мені)|расскажи|розкажи"
+    r"|посоветуй|порадь|запиши)(?!\w)(?!.*\b(?:about me|обо мне|про меня|про мене|(?:what|how) to)\b)"
+)
+"""Orders to tell the owner himself; only clear odds make them words for others."""
+_DESCRIBED: Final = re.compile(r"(?:describe my|опиши мо\w+)\b(?!.*\b(?:for|для)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +100,13 @@ def asks_for_himself(text: str) -> bool:
 def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
     cued = may_be_for_others(text)
-    if is_reminder(text) or asks_for_himself(text) or _OF_MEMORY.search(fold(text)):
+    words = fold(text)
+    if is_reminder(text) or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
         return "owner"
     if odds is None or odds >= least_odds(text):
         return "others" if cued or odds is not None else "unclear"
+    if _TO_THE_OWNER.match(words):
+        return "owner"
     return "unclear" if odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
 
 

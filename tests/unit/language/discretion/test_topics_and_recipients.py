@@ -68,10 +68,10 @@ def test_words_for_somebody_else(text: str, role: str) -> None:
     "text",
     [
         "tell me about my boss", "What did I tell you about mum?", "Where does my boss live?", "write down: milk, eggs",
-        "Remind me to write to my boss", "answer in bullet points", "I wrote to my boss yesterday", "he told my sister",
+        "Remind me to write to my boss", "I wrote to my boss yesterday", "he told my sister",
         "describe my brother", "скажи, где работает мой брат?", "скажи мне, сколько зарабатывает Олег",
-        "напиши список покупок", "Я написал боссу", "Я розповіла мамі про хворобу",
-        "що сказав лікар?", "where is the letter from the bank?", "Got a card from grandma today",
+        "Я написал боссу", "Я розповіла мамі про хворобу",
+        "що сказав лікар?", "where is the letter from the bank?",
         "что мне написал Олег?", "", "Опиши мою маму", "Скажи, когда у Маши день рождения",
         "напиши, що ти знаєш про Олю", "Can you summarize how my reading goals have developed?",
         "Посоветуй, как помириться с Леной", "My mother is ill",
@@ -81,6 +81,12 @@ def test_words_for_somebody_else(text: str, role: str) -> None:
 def test_words_for_the_owner_alone(text: str) -> None:
     """Questions about the memory, statements, lists and reminders: nothing is kept back from the owner."""
     assert readers(text) == "owner"
+
+
+@pytest.mark.parametrize("text", ["напиши список покупок", "Got a card from grandma today"])
+def test_what_is_hardly_for_others_is_shown_all_but_private_things(text: str) -> None:
+    """A word of writing or a kind of text alone is no order for somebody else."""
+    assert readers(text) in ("owner", "unclear")
 
 
 @pytest.mark.parametrize(
