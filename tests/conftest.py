@@ -35,10 +35,12 @@ _WAITING_AT_ONCE = 2
 """How many workers wait while the others work: more of them would leave processors idle now, and be missing later."""
 
 _SPREAD = (
+    "tests/acceptance/test_media_in_chat.py",
     "tests/acceptance/test_offline.py",
     "tests/acceptance/test_operator_commands.py",
     "tests/acceptance/test_people_in_chat.py",
     "tests/faults/test_commit_points.py",
+    "tests/faults/test_shared_words.py",
 )
 """Files of long tests of which each starts a product of its own, so that several workers share them."""
 
