@@ -11,74 +11,48 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
 from sqlalchemy import Connection
 
 from internal import text_caches
 from internal.agents.model import (
-    DialogueLine,
-    PassageLine,
     RecalledFact,
     RecalledMemory,
-    RecalledPassage,
     ResponderRequest,
 )
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
-from internal.dialogue.snapshots.model import Item
 from internal.errors import ModelError, NotFound
+from internal.flows.turn.recipient_filter import Order, RecipientFilter, Stored, sentences, with_name_before
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
-from internal.language.discretion.meaning import Vector, for_others, nearness, touched
+from internal.language.discretion.meaning import Vector, for_others
 from internal.language.discretion.recipients import (
-    Recipient,
-    least_odds,
     readers_of,
     recipient_of,
     words_of,
 )
-from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
-from internal.people.model import Person
 from internal.recall.prompt.context import RecallResult
 from internal.storage.database import Database
 from internal.tasks.teams import repository as teams
 
 log = logging.getLogger(__name__)
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
-_NAMED: Final = 2
-"""Rare words of the order in something that touches a topic, by which the owner names it himself."""
 _LATEST: Final = 4
 """Messages before the order that it may lean on ("answer her"), whatever their words are."""
-_RARE: Final = 3
-"""Sentences at most that hold a word by which two are about the same."""
-_SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
-
-# Calibrated by cross-validation on the development part of benchmarks/discretion_set; see docs/discretion.md.
-_SHOWN: Final = 5
-"""Sentences of the most that an order may be about; the same told twice counts once."""
-_ALIKE: Final = 0.92
-_NEAR: Final = 0.0
-_NAMED_NEAR: Final = 1.2
-"""How near the one or two nearest must be if the owner names their topic."""
-_OF_WORDS: Final = 0.5
-_BESIDE: Final = 0.8
 _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
 _FOR_ANOTHER: Final = re.compile(r"\b(?:for|to|and|now|для|и|а|теперь|тоже|і|й|тепер|теж)\b", re.IGNORECASE)
-_TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 _LEFT_OUT: Final = (
     "The answer is for somebody else ({role}), so {count} things about {topics} are left out of what you see. Do not "
     "guess them. If the owner wants them in, he has to say them himself."
@@ -87,18 +61,6 @@ _LEFT_OUT_IN_DOUBT: Final = (
     "Somebody else may read the answer, so {count} things about {topics} are left out of what you see. Do not guess "
     "them. If the owner asks for himself, say that you keep them for a direct question of his."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from.
-
-    `members`: of each audience that is a team or a group, the ids of the people who belong to it.
-    """
-
-    audiences: Mapping[str, str]
-    sources: Mapping[str, Sequence[str]]
-    members: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +73,6 @@ class Asked:
     text: str
     said: str
     before: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """An order for somebody else, and the id of that one if he is a known person.
-
-    `certain`: it is one; else it may be one, and only what is private is kept back.
-    """
-
-    recipient: Recipient
-    person_id: int | None
-    said: str
-    text: str
-    certain: bool
 
 
 class Discretion:
@@ -140,7 +88,7 @@ class Discretion:
         """Drops the vectors of all texts; they are made again where they are needed."""
         self._vectors = {}
 
-    async def order(self, user_id: int, asked: Asked) -> _Order | None:
+    async def order(self, user_id: int, asked: Asked) -> Order | None:
         """The order in what is asked for somebody else; None: it is for the owner alone.
 
         What is for others stays so while it is worked on.
@@ -156,7 +104,7 @@ class Discretion:
         found = recipient_of(said, set().union(*forms.values()))
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)
-        order = _Order(found, meant, said, asked.text, readers == "others")
+        order = Order(found, meant, said, asked.text, readers == "others")
         if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
             return order
         earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1]))
@@ -176,9 +124,9 @@ class Discretion:
         self._vectors = known if len(known) < 4_000 else {}
         return {one: known[one, of_query] for one in wanted}
 
-    async def _rule(self, order: _Order, stored: _Stored, texts: Sequence[str]) -> _Rule:
+    async def _rule(self, order: Order, stored: Stored, texts: Sequence[str]) -> RecipientFilter:
         vectors = await self._embedded([*texts, *(one for told in stored.sources.values() for one in told)])
-        rule = _Rule(order, stored, vectors)
+        rule = RecipientFilter(order, stored, vectors)
         for vector in (await self._embedded([order.text], of_query=True)).values() if vectors else ():
             rule.look(texts, vector)
         return rule
@@ -234,7 +182,7 @@ class Discretion:
     async def titles(self, user_id: int, asked: Asked, titles: Sequence[str]) -> list[bool]:
         """For each title, whether it may be shown to whom the words asked for are meant for."""
         order = await self.order(user_id, asked)
-        rule = None if order is None else await self._rule(order, _Stored({}, {}), titles)
+        rule = None if order is None else await self._rule(order, Stored({}, {}), titles)
         return [rule is None or rule.may(one) for one in titles]
 
     async def found(self, user_id: int, asked: Asked, result: RecallResult) -> RecallResult:
@@ -252,8 +200,8 @@ class Discretion:
             passages=rule.passages(result.passages),
         )
 
-    async def _stored(self, user_id: int, facts: Sequence[RecalledFact], memories: Sequence[RecalledMemory]) -> _Stored:
-        def read(connection: Connection) -> _Stored:
+    async def _stored(self, user_id: int, facts: Sequence[RecalledFact], memories: Sequence[RecalledMemory]) -> Stored:
+        def read(connection: Connection) -> Stored:
             ids = [one.fact_id for one in facts]
             audiences: dict[str, str] = {}
             for fact_id in ids:
@@ -272,7 +220,7 @@ class Discretion:
                 connection, user_id, [line.message_id or "" for said in lines.values() for line in said]
             )
             whole = {one.id: one.content for one in told}
-            return _Stored(
+            return Stored(
                 audiences,
                 {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},
                 {one: _members(connection, user_id, one) for one in set(audiences.values())},
@@ -294,132 +242,19 @@ def _members(connection: Connection, user_id: int, audience: str) -> frozenset[i
 def _texts(given: ResponderRequest | RecallResult) -> list[str]:
     lines = [line.text for one in given.passages for line in one.lines]
     bios = [
-        _with_name_before(one, part)
+        with_name_before(one, part)
         for one in (*given.inner_circle, *given.relevant_people)
         for part in sentences(one.bio)
     ]
     return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
 
 
-def _with_name_before(person: Person, sentence: str) -> str:
-    return f"{person.display_name}: {sentence}"
-
-
-def sentences(text: str) -> list[str]:
-    return [one for one in map(str.strip, _SENTENCE.split(text)) if one]
-
-
 def _stands_alone(text: str) -> bool:
     return not leans_on_dialogue(text, len(words_of(text)))
 
 
-def _continued(earlier: _Order, wish: _Order) -> _Order:
+def _continued(earlier: Order, wish: Order) -> Order:
     """The order that a wish about it belongs to ("shorter"), for whom the wish names ("and now for Olya")."""
     if wish.recipient.role in ("others", earlier.recipient.role) and not _FOR_ANOTHER.search(wish.said):
         return earlier
     return replace(earlier, recipient=wish.recipient, person_id=wish.person_id)
-
-
-class _Rule:
-    """What one recipient may be shown. `left_out` are the topics of each thing that was kept back."""
-
-    def __init__(self, order: _Order, stored: _Stored, vectors: Mapping[str, Vector]) -> None:
-        self._order, self._stored, self._vectors = order, stored, vectors
-        self._words, self._own = words_of(order.text), words_of(order.said)
-        self._named: dict[str, int] = {}
-        self._near: dict[str, float] = {}
-        self._position: dict[str, int] = {}
-        self._known: dict[str, frozenset[Topic]] = {}
-        self.left_out: list[frozenset[Topic]] = []
-
-    def look(self, texts: Sequence[str], order: Vector) -> None:
-        """Ranks all sentences that might be shown by how near the order they are.
-
-        By their vectors, by words of the order, and by rare words of the nearest that touch nothing. What is about
-        something else is nobody's need, whatever it touches. Before this nothing is near.
-        """
-        found = list(dict.fromkeys(one for text in texts for one in sentences(text)))
-        if not found:
-            return
-        words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
-        often = Counter(word for one in words for word in one)
-        near = nearness(self._order.text, order, rows).tolist()
-        for n, one in enumerate(words):
-            near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
-        nearest = sorted(range(len(found)), key=lambda n: -near[n])[:3]
-        seeds = [n for n in nearest if near[n] > 1 and not self._topics(found[n])]
-        rare = {word for n in seeds for word in words[n] if often[word] <= _RARE and len(word) > _RARE}
-        near = [one + _BESIDE * (n not in seeds and bool(words[n] & rare)) for n, one in enumerate(near)]
-        shown: list[int] = []
-        for n in sorted(range(len(found)), key=lambda n: -near[n]):
-            again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
-            shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
-            self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
-            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
-
-    def _topics(self, sentence: str) -> frozenset[Topic]:
-        if (known := self._known.get(sentence)) is None:
-            vector = self._vectors.get(sentence)
-            unknown = frozenset(TOPICS) if self._order.certain else topics_of(sentence)
-            known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
-        return known
-
-    def _is_secret(self, texts: Iterable[str]) -> bool:
-        return any("secret" in self._topics(one) or "secret" in topics_of(one) for x in texts for one in sentences(x))
-
-    def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
-        """Whether a sentence may be shown. `about`: only if the order is about it."""
-        touches = self._topics(sentence) | (_SECRET if secret else frozenset())
-        recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
-        position = self._position.get(sentence, 0)
-        about = about and self._order.certain and not (touches and recipient.role in _TOLD_ALL)
-        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
-            return True
-        words = self._named.get(sentence, 0)
-        named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
-        if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
-            return True
-        self.left_out.append(touches - recipient.knows)
-        return False
-
-    def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
-        """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
-        secret = self._is_secret([text, *told])
-        return " ".join(one for one in sentences(text) if self._shows(one, about, secret))
-
-    def may(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> bool:
-        return self.shown(text, about=about, told=told) == " ".join(sentences(text))
-
-    def line(self, one: DialogueLine, about: bool = True) -> DialogueLine:
-        return replace(one, text=self.shown(one.text, about=about))
-
-    def fact(self, one: RecalledFact) -> bool:
-        audience = self._stored.audiences.get(one.fact_id)
-        if audience is None:
-            return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
-        recipient = self._order.person_id
-        allowed = audience == f"person:{recipient}" or recipient in self._stored.members.get(audience, ())
-        self.left_out += [frozenset()] * (not allowed)
-        return allowed
-
-    def items(self, part: Sequence[Item]) -> tuple[Item, ...]:
-        return tuple(one for one in part if self.may(one.text))
-
-    def memory(self, one: RecalledMemory) -> bool:
-        return self.may(one.text, told=self._stored.sources.get(one.node_id, ()))
-
-    def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-        """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
-        kept = [one for one in found if not self._is_secret([one.text])]
-        self.left_out += [_SECRET] * (len(found) - len(kept))
-        shown = [
-            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in self._lines(one)]) for one in kept
-        ]
-        cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
-        return [one for one in cut if one.lines]
-
-    def _lines(self, one: RecalledPassage) -> list[PassageLine]:
-        return [line for line in one.lines if line.found or not self._order.certain]
-
-    def person(self, one: Person) -> Person:
-        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(_with_name_before(one, part))))

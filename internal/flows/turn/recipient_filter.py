@@ -1,0 +1,175 @@
+"""What one recipient may be shown: the rules of discretion, applied sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
+from internal.dialogue.snapshots.model import Item
+from internal.language.discretion.meaning import Vector, for_others, nearness, touched
+from internal.language.discretion.recipients import Recipient, least_odds, words_of
+from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.people.model import Person
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
+_NAMED: Final = 2
+"""Rare words of the order in something that touches a topic, by which the owner names it himself."""
+_RARE: Final = 3
+"""Sentences at most that hold a word by which two are about the same."""
+_SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
+
+# Calibrated by cross-validation on the development part of benchmarks/discretion_set; see docs/discretion.md.
+_SHOWN: Final = 5
+"""Sentences of the most that an order may be about; the same told twice counts once."""
+_ALIKE: Final = 0.92
+_NEAR: Final = 0.0
+_NAMED_NEAR: Final = 1.2
+"""How near the one or two nearest must be if the owner names their topic."""
+_OF_WORDS: Final = 0.5
+_BESIDE: Final = 0.8
+_TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from.
+
+    `members`: of each audience that is a team or a group, the ids of the people who belong to it.
+    """
+
+    audiences: Mapping[str, str]
+    sources: Mapping[str, Sequence[str]]
+    members: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order for somebody else, and the id of that one if he is a known person.
+
+    `certain`: it is one; else it may be one, and only what is private is kept back.
+    """
+
+    recipient: Recipient
+    person_id: int | None
+    said: str
+    text: str
+    certain: bool
+
+
+class RecipientFilter:
+    """What one recipient may be shown. `left_out` are the topics of each thing that was kept back."""
+
+    def __init__(self, order: Order, stored: Stored, vectors: Mapping[str, Vector]) -> None:
+        self._order, self._stored, self._vectors = order, stored, vectors
+        self._words, self._own = words_of(order.text), words_of(order.said)
+        self._named: dict[str, int] = {}
+        self._near: dict[str, float] = {}
+        self._position: dict[str, int] = {}
+        self._known: dict[str, frozenset[Topic]] = {}
+        self.left_out: list[frozenset[Topic]] = []
+
+    def look(self, texts: Sequence[str], order: Vector) -> None:
+        """Ranks all sentences that might be shown by how near the order they are.
+
+        By their vectors, by words of the order, and by rare words of the nearest that touch nothing. What is about
+        something else is nobody's need, whatever it touches. Before this nothing is near.
+        """
+        found = list(dict.fromkeys(one for text in texts for one in sentences(text)))
+        if not found:
+            return
+        words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
+        often = Counter(word for one in words for word in one)
+        near = nearness(self._order.text, order, rows).tolist()
+        for n, one in enumerate(words):
+            near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
+        nearest = sorted(range(len(found)), key=lambda n: -near[n])[:3]
+        seeds = [n for n in nearest if near[n] > 1 and not self._topics(found[n])]
+        rare = {word for n in seeds for word in words[n] if often[word] <= _RARE and len(word) > _RARE}
+        near = [one + _BESIDE * (n not in seeds and bool(words[n] & rare)) for n, one in enumerate(near)]
+        shown: list[int] = []
+        for n in sorted(range(len(found)), key=lambda n: -near[n]):
+            again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
+            shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
+            self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
+            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
+
+    def _topics(self, sentence: str) -> frozenset[Topic]:
+        if (known := self._known.get(sentence)) is None:
+            vector = self._vectors.get(sentence)
+            unknown = frozenset(TOPICS) if self._order.certain else topics_of(sentence)
+            known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
+        return known
+
+    def _is_secret(self, texts: Iterable[str]) -> bool:
+        return any("secret" in self._topics(one) or "secret" in topics_of(one) for x in texts for one in sentences(x))
+
+    def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
+        """Whether a sentence may be shown. `about`: only if the order is about it."""
+        touches = self._topics(sentence) | (_SECRET if secret else frozenset())
+        recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
+        position = self._position.get(sentence, 0)
+        about = about and self._order.certain and not (touches and recipient.role in _TOLD_ALL)
+        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
+            return True
+        words = self._named.get(sentence, 0)
+        named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
+        if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
+            return True
+        self.left_out.append(touches - recipient.knows)
+        return False
+
+    def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
+        """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
+        secret = self._is_secret([text, *told])
+        return " ".join(one for one in sentences(text) if self._shows(one, about, secret))
+
+    def may(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> bool:
+        return self.shown(text, about=about, told=told) == " ".join(sentences(text))
+
+    def line(self, one: DialogueLine, about: bool = True) -> DialogueLine:
+        return replace(one, text=self.shown(one.text, about=about))
+
+    def fact(self, one: RecalledFact) -> bool:
+        audience = self._stored.audiences.get(one.fact_id)
+        if audience is None:
+            return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
+        recipient = self._order.person_id
+        allowed = audience == f"person:{recipient}" or recipient in self._stored.members.get(audience, ())
+        self.left_out += [frozenset()] * (not allowed)
+        return allowed
+
+    def items(self, part: Sequence[Item]) -> tuple[Item, ...]:
+        return tuple(one for one in part if self.may(one.text))
+
+    def memory(self, one: RecalledMemory) -> bool:
+        return self.may(one.text, told=self._stored.sources.get(one.node_id, ()))
+
+    def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
+        """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
+        kept = [one for one in found if not self._is_secret([one.text])]
+        self.left_out += [_SECRET] * (len(found) - len(kept))
+        shown = [
+            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in self._lines(one)]) for one in kept
+        ]
+        cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
+        return [one for one in cut if one.lines]
+
+    def _lines(self, one: RecalledPassage) -> list[PassageLine]:
+        return [line for line in one.lines if line.found or not self._order.certain]
+
+    def person(self, one: Person) -> Person:
+        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(with_name_before(one, part))))
+
+
+def with_name_before(person: Person, sentence: str) -> str:
+    return f"{person.display_name}: {sentence}"
+
+
+def sentences(text: str) -> list[str]:
+    return [one for one in map(str.strip, _SENTENCE.split(text)) if one]
