@@ -25,6 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from internal.errors import StorageError
 from internal.storage.engine.driver import cause_of, to_json
 from internal.storage.engine.owner_scope import EVERYONE
+from internal.storage.engine.repeated_statements import RepeatingConnection
 from internal.storage.engine.statement_cache import StatementCache
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ DIALECT_OPTIONS: Final[dict[str, Any]] = {
     "json_serializer": to_json,
     "hide_parameters": True,  # they are people's words, and errors end up in logs
     "use_native_hstore": False,
+    "paramstyle": "format",  # as RepeatingConnection gives its values
     "execution_options": {"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
 }
 """How SQLAlchemy speaks with the server, whichever code opens the connection."""
@@ -120,7 +122,8 @@ class _PostgresLink:
         if self._sql is not None and is_cut(self._sql):
             self._drop()
         if self._sql is None:
-            self._sql = _STATEMENTS.connect(self._engine).execution_options(isolation_level="AUTOCOMMIT")
+            opened = _STATEMENTS.connect(self._engine, RepeatingConnection)
+            self._sql = opened.execution_options(isolation_level="AUTOCOMMIT")
             _raw(self._sql).adapters.register_dumper(str, WithoutNul)
         return function(self._sql)
 

@@ -1,7 +1,7 @@
-"""Statements that are executed again and again on SQLite: compiled once, then given to the driver itself.
+"""Statements that are executed again and again: compiled once, then given to the driver itself.
 
-SQLAlchemy takes 15 to 19 us to run the smallest statement that it compiled already, the driver 5 to 6, on a quiet
-machine and with warm caches; a message needs eighty and the rows of many more.
+On SQLite SQLAlchemy takes 15 to 19 us to run the smallest statement that it compiled already, the driver 5 to 6, on a
+quiet machine and with warm caches; a message needs eighty and the rows of many more.
 A statement object that comes a second time is one that its module built once; everything else goes SQLAlchemy's way,
 and so does everything while somebody listens to what is executed.
 """
@@ -9,7 +9,6 @@ and so does everything while somebody listens to what is executed.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +19,7 @@ from sqlalchemy import Connection, Delete, Dialect, Insert, Select, Update
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeEngine
 
 Parameters = Mapping[str, Any] | list[Mapping[str, Any]] | None
 Processor = Callable[[Any], Any]
@@ -33,7 +33,7 @@ MOST_TOGETHER: Final = 50
 _AT_ONCE: Final = 256
 """Rows fetched before the rest is left to the reader."""
 
-_VALUES: Final = re.compile(r" VALUES (\([?, ]+\))$")
+_VALUES: Final = re.compile(r" VALUES (\((?:\?|%s)[^()]*\))$")
 _MARK: Final = "_laplaced_forms"
 
 
@@ -88,37 +88,41 @@ class FoundRows(IteratorResult[Any]):
 class _Form:
     """A statement compiled for parameters of one shape."""
 
-    __slots__ = ("_metadata", "_reads", "_result", "_sql", "_together", "_values")
+    __slots__ = ("_dialect", "_metadata", "_reads", "_result", "_sql", "_together", "_values")
 
-    def __init__(self, sql: str, values: Sequence[_Value], result: Sequence[Processor | None], *, reads: bool) -> None:
-        self._sql, self._values, self._result, self._reads = sql, values, result, reads
+    def __init__(
+        self, sql: str, values: Sequence[_Value], result: Sequence[TypeEngine[Any]], dialect: Dialect, *, reads: bool
+    ) -> None:
+        self._sql, self._values, self._result, self._reads, self._dialect = sql, values, result, reads, dialect
         self._metadata: SimpleResultMetaData | None = None
         self._together = _VALUES.search(sql)
 
-    def run(self, raw: sqlite3.Connection, parameters: Mapping[str, Any]) -> Any:
+    def run(self, raw: Any, parameters: Mapping[str, Any]) -> Any:
         cursor = raw.execute(self._sql, [value.of(parameters) for value in self._values])
         if cursor.description is None:
             return WrittenRows(cursor.rowcount)
         if self._metadata is None:
-            names = [column[0] for column in cursor.description]
-            assert len(names) == len(self._result)
-            processors: Any = self._result if any(self._result) else None
-            self._metadata = SimpleResultMetaData(names, _processors=processors)
+            columns = list(zip(self._result, cursor.description, strict=True))
+            processors: Any = [kind.result_processor(self._dialect, column[1]) for kind, column in columns]
+            names = [column[0] for _, column in columns]
+            self._metadata = SimpleResultMetaData(names, _processors=processors if any(processors) else None)
         if not self._reads:
             return FoundRows(self._metadata, cursor.fetchall())
         rows = cursor.fetchmany(_AT_ONCE)
         return FoundRows(self._metadata, rows, cursor if len(rows) == _AT_ONCE else ())
 
-    def run_many(self, raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> WrittenRows:
+    def run_many(self, raw: Any, rows: Sequence[Mapping[str, Any]]) -> WrittenRows:
         values = ([value.of(row) for value in self._values] for row in rows)
         if self._together is None or len(rows) > MOST_TOGETHER:
-            return WrittenRows(raw.executemany(self._sql, values).rowcount)
+            cursor = raw.cursor()
+            cursor.executemany(self._sql, values)
+            return WrittenRows(cursor.rowcount)
         sql = self._sql + f", {self._together[1]}" * (len(rows) - 1)
         return WrittenRows(raw.execute(sql, list(chain.from_iterable(values))).rowcount)
 
 
 class RepeatingConnection(Connection):
-    """A connection to SQLite that knows the statements it was given before."""
+    """A connection that knows the statements it was given before."""
 
     def execute(self, statement: Any, parameters: Any = None, **options: Any) -> Any:
         form = None
@@ -131,8 +135,9 @@ class RepeatingConnection(Connection):
             if isinstance(parameters, list):
                 return form.run_many(raw, parameters)
             return form.run(raw, parameters or {})
-        except sqlite3.Error as error:
-            failure = DBAPIError.instance(form._sql, None, error, sqlite3.Error, hide_parameters=True)
+        except self.dialect.loaded_dbapi.Error as error:
+            kind = self.dialect.loaded_dbapi.Error
+            failure = DBAPIError.instance(form._sql, None, error, kind, hide_parameters=True)
             raise failure from error
 
 
@@ -147,9 +152,9 @@ def _form_of(statement: Any, parameters: Parameters, dialect: Dialect) -> _Form 
     if isinstance(parameters, list):
         if not parameters or any(row.keys() != parameters[0].keys() for row in parameters):
             return None
-        shape: tuple[Any, ...] = (list, *parameters[0])
+        shape: tuple[Any, ...] = (dialect.name, list, *parameters[0])
     else:
-        shape = tuple(parameters or ())
+        shape = (dialect.name, *(parameters or ()))
         if taken.lists:
             shape += tuple(_length(len((parameters or {}).get(key, ()))) for key in taken.lists)
     try:
@@ -165,7 +170,9 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
     if statement._execution_options:
         return None
     try:
-        compiled = statement.compile(dialect=dialect, column_keys=list(given) or None)
+        # As of many rows: of one, PostgreSQL would be asked for the key that it made.
+        of_many = isinstance(statement, Insert) and not statement._returning
+        compiled = statement.compile(dialect=dialect, column_keys=list(given) or None, for_executemany=of_many)
         lists = [one.key for one in compiled.binds.values() if one.expanding and one.key in given]
         if not all(_is_plain(given[key]) for key in lists):
             return None
@@ -184,9 +191,8 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
         for position, name in enumerate(names)
     }
     values = [_value(compiled, positions.get(name, (name, None)), dialect) for name in expanded.positiontup or ()]
-    columns = statement.exported_columns
-    result = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-    return _Form(expanded.statement, values, result, reads=isinstance(statement, Select))
+    result = [column.type.dialect_impl(dialect) for column in statement.exported_columns]
+    return _Form(expanded.statement, values, result, dialect, reads=isinstance(statement, Select))
 
 
 def _length(values: int) -> int:
