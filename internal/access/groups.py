@@ -65,7 +65,7 @@ def settings_of(user: User) -> GroupSettings:
     return GroupSettings(**user.settings.get(_SETTINGS, {}))
 
 
-def role_in_group(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
+def standing_of(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
     owner_id = owner_of(connection, chat_id)
     return Standing(enabled(connection, configured=configured), owner_id, repository.find(connection, owner_id))
 
@@ -125,7 +125,7 @@ def change(connection: Connection, owner_id: int, **values: Any) -> User:
     return repository.change(connection, owner_id, settings=settings)
 
 
-def everyone(connection: Connection, *, by: User) -> list[User]:
+def all_groups(connection: Connection, *, by: User) -> list[User]:
     """All groups, for the owner of the bot."""
     _require_owner(by)
     with across_owners(connection):

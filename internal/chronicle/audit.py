@@ -30,11 +30,13 @@ _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is wrong, by ids. `share` holds the figures of the audit except orphans and entities.
+    """What is wrong, by ids, and three figures of the audit, each a share of 1.
 
     `missing` are messages without an event; `homeless` events whose message is gone; `dangling` events that point at
     none; `mislabelled` user's words with the wrong label of Request and Feedback; `wiped` Analyses without their words;
-    `empty` sessions without a message; `unanalysed` closed sessions with a response that was not judged.
+    `empty` sessions without a message; `unanalysed` closed sessions with a response that was not judged;
+    `lost_mentions` events without a message, each with an entity they mention; `lone_nodes` nodes that
+    nothing supports.
     """
 
     next_integrity: float

@@ -195,7 +195,7 @@ def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Mes
     return sorted(map(message_of, found), key=lambda message: message.seq)
 
 
-def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:
+def between(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:
     """Every message with first_seq <= seq <= last_seq, in order."""
     query = select(messages).where(
         messages.c.user_id == user_id, messages.c.seq >= first_seq, messages.c.seq <= last_seq

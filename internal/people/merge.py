@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -174,7 +173,7 @@ def _setter(source: Person, target: Person, joined: Person, field: str, by: SetB
         return _by(written[0], field) if written else "names"
     if field != "aliases" and "owner" in (_by(source, field), _by(target, field)):
         return "owner"
-    took_source: Any = getattr(joined, field) == getattr(source, field)
+    took_source = bool(getattr(joined, field) == getattr(source, field))
     if field == "bio" and not took_source:
         return "archivist"  # a merge does not make a field the owner's
     return _by(source, field) if took_source else by

@@ -41,7 +41,7 @@ _BELLS = "laplaced_bells"
 
 @dataclass(slots=True)
 class _Moment:
-    """What `commits` answers while it lasts and this process hears of no commit."""
+    """What `cache_version` returns while it lasts and this process hears of no commit."""
 
     heard: int = -1
     asked: int = 0
@@ -96,7 +96,7 @@ class Database:
         self._beside: Link | None = None
         self._opening = asyncio.Lock()
         self._reads = SharedReads(engine, readers, self._judged)
-        self._at_hand = engine.at_hand()
+        self._direct_reader = engine.direct_reader()
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
@@ -108,15 +108,14 @@ class Database:
     @property
     def shared(self) -> bool:
         """Whether other processes may write into the store at the same time."""
-        return self._engine.moves()
+        return self._engine.is_shared()
 
-    @property
-    def commits(self) -> int:
+    def cache_version(self) -> int:
         """Grows with every commit. While it is unchanged, everything read before is still what is stored.
 
-        Where other processes write too, it grows each time outside `one_moment`, so that caches ask what is new.
+        Where other processes write too, each call outside `one_moment` returns more, so that caches ask what is new.
         """
-        if not self._engine.moves():
+        if not self._engine.is_shared():
             return self._commits
         moment = _moment.get()
         if moment is not None and not moment.over and moment.heard == self._commits:
@@ -141,7 +140,7 @@ class Database:
     def heard(self) -> int:
         """The number of known commits, including those other processes announced: the argument of `committed`.
 
-        Differs from `commits`, with which two waiters would wake each other by asking.
+        Differs from `cache_version`, with which two waiters would wake each other by asking.
         """
         return self._commits
 
@@ -203,10 +202,10 @@ class Database:
 
         On SQLite it runs on the caller's thread: crossing to another takes several times as long as the read.
         """
-        if self._at_hand is not None:
+        if self._direct_reader is not None:
             await asyncio.sleep(0)  # a loop of reads lets others have their turn, as on every other way
             with contextlib.suppress(SQLAlchemyError):  # the way round waits for a lock and names the error
-                return work(self._at_hand)
+                return work(self._direct_reader)
         return await self.read(work)
 
     @contextlib.asynccontextmanager
@@ -235,7 +234,7 @@ class Database:
             async with self._opening:
                 if self._beside is None:
                     self._beside = await self._engine.writer()
-            return await self._beside.run(lambda connection: self._engine.in_short(connection, work))
+            return await self._beside.run(lambda connection: self._engine.short_transaction(connection, work))
         except SQLAlchemyError as error:
             raise refusal(error) from error
 
@@ -376,9 +375,9 @@ class Database:
     async def _finish(self) -> None:
         self._closed = True
         await self._reads.finish()
-        if self._at_hand is not None:
-            self._at_hand.close()
-            self._at_hand.engine.dispose()
+        if self._direct_reader is not None:
+            self._direct_reader.close()
+            self._direct_reader.engine.dispose()
         if self._writing is not None:
             await self._writing
         if self._beside is not None:

@@ -1,7 +1,8 @@
 """What can be searched for: one text an item, under its own hash. Its vector and terms follow in the background.
 
 Code that changes a text calls `save_search_item`, code that deletes a row calls `remove`, in the transaction of the
-row itself.
+row itself. Both write an entry of the change log: the next search reads from it which items of the indexes in memory
+(`internal/recall/index/items.py`, `internal/recall/messages/index_cache.py`) to read anew.
 A fact keeps its item in every version; whether it counts now is decided by its stored times when it is searched.
 """
 

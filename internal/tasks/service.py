@@ -38,6 +38,14 @@ PENDING: Final = "pending_tasks"
 """Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
 POSTPONED: Final = "task_postponed"
 """The event of a task whose owner chose another moment for its notification."""
+
+
+def postponed_by_owner(connection: Connection, postponed: Task) -> bool:
+    """Whether the owner himself chose this moment ("tomorrow", "in an hour")."""
+    last = events.get(connection, postponed.user_id, postponed.event_id or "")
+    return last is not None and last.event_type == POSTPONED
+
+
 CHANGED: Final = "task_changed"
 """The event of other words or another time; `fields` names them, everything about its time as `due_at`."""
 _OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})

@@ -123,7 +123,7 @@ class Sender:
             await self._sleep(timedelta(milliseconds=50))
 
     async def _send_due(self) -> tuple[int, datetime | None]:
-        """Starts sending what is due. Returns how many more may be sent now, and when the next message becomes due."""
+        """Starts sending what is due. Returns how many messages are due, and when the next one becomes due."""
         rows, next_due_at = await self._delivery.look(BATCH, self._shards.served)
         served = self._shards.served
         for row in rows:

@@ -72,9 +72,7 @@ class Groups:
         self._heard: dict[int, datetime] = {}
 
     async def route(self, row: InboxRow, update: Update, chat: Chat) -> None:
-        standing = await self._database.read(
-            lambda c: groups.role_in_group(c, chat.id, configured=self._config.enabled)
-        )
+        standing = await self._database.read(lambda c: groups.standing_of(c, chat.id, configured=self._config.enabled))
         match update:
             case Update(my_chat_member=ChatMemberUpdated() as changed):
                 await self._membership(row, changed, standing)

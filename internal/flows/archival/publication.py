@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.chronicle import repository as line
+from internal.chronicle import repository as chronicle
 from internal.chronicle.model import Session, Trigger
 from internal.chronicle.service import CLOSING
 from internal.config.settings import DialogueConfig
@@ -142,9 +142,10 @@ class Publication:
         return await self._publish_all(user_id, closes=False)
 
     async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
-        """Gives an agent the fragments, or closed sessions, it never worked on; returns their number. Refused("agent").
+        """Gives an agent the fragments, or closed sessions, it never worked on; returns their number.
 
-        With `again` it works once more on all others too, and its new results replace the old ones.
+        With `again` it works once more on all others too, and its new results replace the old ones. Raises
+        Refused("agent").
         """
         known = [*self._agents, *self._chronicling.agents]
         if agent not in known:
@@ -216,14 +217,14 @@ class Publication:
         if everything_asked(connection, user_id) is not None:
             return None  # nothing new is derived from what is about to be forgotten
         size = self._config.max_messages
-        opened = line.open_session(connection, user_id) if ended else None
+        opened = chronicle.open_session(connection, user_id) if ended else None
         closes = closes or (ended and opened is None)
         waiting = dialogue.unpublished_messages(connection, user_id, limit=2 * size)
         if closes and not waiting:
             self._close(connection, user_id, now)
             return NOTHING_LEFT
         bot_id = users.read_setting(connection, "bot_id")
-        said_in = line.session_of_messages(connection, user_id, [message.id for message in waiting])
+        said_in = chronicle.session_of_messages(connection, user_id, [message.id for message in waiting])
         fragment = fragment_of(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
         if not fragment or (opened is not None and said_in.get(fragment[-1].id) == opened.id):
             return None

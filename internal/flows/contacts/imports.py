@@ -100,7 +100,7 @@ class ContactBook:
         return await (self._database.read(work) if dry_run else self._database.write(work))
 
     async def admit(self, user_id: int, expect: Callable[[Connection, int, datetime], None]) -> None:
-        """Makes a memory for somebody who is let in and has not written yet."""
+        """Creates a user for somebody who was let in and has not written yet."""
         with acting_for(user_id):
             if await self._database.read(lambda c: users.find(c, user_id)) is None:
                 await self._database.write(lambda c: expect(c, user_id, self._clock.now()))

@@ -273,11 +273,11 @@ def _with_merged(
     """Erases a node and each node merged into it, with what belongs to each."""
     others = merges.merged_into(connection, user_id, node_id)
     with merging_entities.split_all_merged(connection, user_id, now=now):
-        erased_too = erase(node_id)
+        report = erase(node_id)
         for other in others:
             if store.get_node(connection, user_id, other, hidden=True) is not None:
-                erased_too.join(erase(other))
-    return erased_too
+                report.join(erase(other))
+    return report
 
 
 def _erase_entity(
@@ -353,8 +353,8 @@ def erase_person(
         lifecycle.drop_wiped(connection, user_id, mentions)
     task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
-    for id in held:
-        erased.report.join(erase_episode(connection, user_id, id, now=now, wipe=wipe))
+    for episode_id in held:
+        erased.report.join(erase_episode(connection, user_id, episode_id, now=now, wipe=wipe))
     return erased.report
 
 

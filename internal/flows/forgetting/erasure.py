@@ -33,7 +33,7 @@ from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
 from internal.people import erase_repository, repository as people, suggestion_repository, support, support_repository
 from internal.people.bio import sentences
-from internal.people.contacts import repository, repository as contacts
+from internal.people.contacts import repository as contacts
 from internal.people.contacts.model import StoredContact, marks
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
@@ -80,15 +80,15 @@ def forget_cards(
     targets = [one.fact.target for one in held if one.fact.name in _WAYS]
     ways = list(fact_repository.names_of(connection, user_id, targets).values())
     ids, uids = {person.id for person in forgotten}, list[str]()
-    for one in repository.listing(connection, user_id):
+    for one in contacts.listing(connection, user_id):
         if one.person_id in ids:
             uids.append(one.uid)
             items = contact_of(_card(one)).items
             ways += [item.value for item in items if item.kind in ("phone", "email")]
     tombstone_repository.mark_forgotten(connection, user_id, marks(key, user_id, uids, ways), at)
-    repository.drop(connection, user_id, ids)
+    contacts.drop(connection, user_id, ids)
     without_values(connection, user_id, [name for person in forgotten for name in person.names], names_person)
-    return [id for one in ids for id in episodes.ids_of_dedupe(connection, user_id, episode_key(one, ""))]
+    return [episode for one in ids for episode in episodes.ids_of_dedupe(connection, user_id, episode_key(one, ""))]
 
 
 def without_values(
@@ -96,13 +96,13 @@ def without_values(
 ) -> None:
     """Takes out of stored cards the lines that hold an erased value, a phone in any spelling, or name a person."""
     gone = {name_key(text) for text in said}
-    for one in repository.listing(connection, user_id):
+    for one in contacts.listing(connection, user_id):
         card = _card(one)
         kept = [line for line in card if line.name in _OWN or not (_says(line.text, gone) or names_person(line.text))]
         if not card:
-            repository.drop(connection, user_id, [one.person_id])
+            contacts.drop(connection, user_id, [one.person_id])
         elif len(kept) < len(card):
-            repository.save_contact(connection, replace(one, card=write_cards([kept])))
+            contacts.save_contact(connection, replace(one, card=write_cards([kept])))
 
 
 def _card(stored: StoredContact) -> Card:
@@ -263,7 +263,8 @@ class Erasure:
         )
         dialogue_erasure.drop_sources(self.connection, self.user_id, "entity", [node_id])
         self.report.add(removal)
-        self.report.entities -= 0 if counted else 1
+        if not counted:
+            self.report.entities -= 1
 
     def erase_namings(self, holds: traces.Holds, key: bytes, at: datetime) -> None:
         """Erases facts, descriptions and bios about other things that name what is gone.
@@ -309,7 +310,7 @@ class Erasure:
         tasks.drop(self.connection, self.user_id, [task.id for task in gone])
 
     def _traces(self, also: traces.Holds | None) -> traces.Holds:
-        return traces.either(traces.Lines(self.said), *([also] if also else []))
+        return traces.either(traces.LineTest(self.said), *([also] if also else []))
 
     def _add_accounts(self, lost: LostSupport, messages: Sequence[Message]) -> None:
         """Notes people whom only these messages' own metadata may support."""

@@ -1,4 +1,8 @@
-"""Hides the targets of a forgetting at once, and shows them again after an undo."""
+"""Hides the targets of a forgetting at once, and shows them again after an undo.
+
+What is to be hidden is found by erasing it and rolling back (`erasure_preview`), so that exactly what will be erased is
+hidden.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime

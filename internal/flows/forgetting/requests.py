@@ -24,7 +24,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
-from internal.storage.engine.owner_scope import acting_apart_for, acting_for, acting_for_everyone
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
 from internal.text_caches import TextHolder
@@ -64,10 +64,11 @@ def ask(
     now: datetime,
     messages: Collection[str] = (),
 ) -> Forgetting:
-    """Hides something, and these messages with it, at once and has it erased after UNDO_WINDOW. Once for each target.
+    """Hides a target, and these messages with it, at once; it is erased after UNDO_WINDOW.
 
-    `ref_id` is the id of the target, None for everything. With a message go the answers that quote it. Asking for
-    confirmation is the caller's. Raises NotFound, and Refused("owner") for the owner's own entity.
+    A target asked for twice has one request. `ref_id` is the id of the target, None for everything. With a message go
+    the answers that quote it. Asking for confirmation is the caller's. Raises NotFound, and Refused("owner") for the
+    owner's own entity.
     """
     if kind == "entity" and ref_id is not None:
         person_id = fact_repository.person_of(connection, user_id, ref_id)
@@ -166,12 +167,9 @@ class ForgettingService:
         """
         now = self._clock.now()
         due = await self._database.read(lambda connection: forgettings.due(connection, now, limit=_BATCH))
-        erased = 0
-        for forgetting in due:
-            with acting_apart_for(forgetting.user_id, log, "forgetting_failed"):
-                erased += await self._erase_one(forgetting)
+        erased = [await self._erase_one(forgetting) for forgetting in due]
         await self.follow()
-        return erased
+        return sum(erased)
 
     async def messages_with(self, user_id: int, kind: Kind, ref_id: str | None) -> set[str]:
         """The ids of the messages that may go too: those that state a fact, or are about a person. Raises NotFound."""
@@ -200,7 +198,9 @@ class ForgettingService:
             meant: tuple[Kind, str | None] = ("episode", document) if document else (kind, checked)
             left = bio_sentences.remaining(connection, user_id, checked) if kind == "fact" and checked else []
             asked = forgettings.ask(connection, user_id, *meant, now=now, due_at=now)
-            if kind == EVERYTHING and forgettings.is_busy(connection, user_id):
+            if kind == EVERYTHING and asked.id not in {
+                one.id for one in forgettings.due(connection, now, limit=_BATCH)
+            }:
                 raise Conflict("a message is being answered; try again in a moment")
             append_event(connection, ASKED, asked, now)
             taken = chosen | always_taken(connection, asked)
@@ -238,7 +238,8 @@ class ForgettingService:
             return self._erase(connection, forgetting, taken | always_taken(connection, forgetting))
 
         try:
-            report = await self._database.write(work)
+            with acting_for(forgetting.user_id):
+                report = await self._database.write(work)
         except Conflict:  # in use just now: it stays pending, and is due at the next tick
             return False
         self._forget(forgetting.user_id)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.chronicle import repository as line, view
+from internal.chronicle import repository as chronicle, view
 from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository
@@ -57,7 +57,7 @@ def batch_of(connection: Connection, user_id: int, changes: Sequence[Change], mi
     edges |= {one.edge.id: one for one in repository.edges_at(connection, user_id, nodes.keys() - set(mirrored))}
     batch.edges += _edges(connection, user_id, edges.values())
     changed = _changed_sessions(connection, user_id, ids, nodes.keys() - set(mirrored))
-    batch.gone_nodes |= ids.get(line.EVENT_CHANGE, set())  # put in anew with its session, if there is one left
+    batch.gone_nodes |= ids.get(chronicle.EVENT_CHANGE, set())  # put in anew with its session, if there is one left
     batch.gone_sessions |= changed
     _add_sessions(batch, connection, user_id, changed)
     return batch
@@ -70,7 +70,7 @@ def everything(user_id: int) -> Page:
 
 def is_empty(connection: Connection, user_id: int) -> bool:
     """Whether an owner has nothing to mirror."""
-    return not repository.has_nodes(connection, user_id) and not line.count_sessions(connection, user_id)
+    return not repository.has_nodes(connection, user_id) and not chronicle.count_sessions(connection, user_id)
 
 
 def _nodes_page(connection: Connection, user_id: int, after: str) -> tuple[Batch, Page | None]:
@@ -133,9 +133,9 @@ def _changed_sessions(
     connection: Connection, user_id: int, ids: Mapping[str, set[str]], fresh: Collection[str]
 ) -> set[str]:
     """Sessions that changed, of which an event changed, or that mention an entity that was not mirrored."""
-    events = line.events_by_ids(connection, user_id, sorted(ids.get(line.EVENT_CHANGE, set())))
-    mentioning = line.sessions_mentioning(connection, user_id, fresh)
-    return ids.get(line.SESSION_CHANGE, set()) | {event.session_id for event in events} | mentioning
+    events = chronicle.events_by_ids(connection, user_id, sorted(ids.get(chronicle.EVENT_CHANGE, set())))
+    mentioning = chronicle.sessions_mentioning(connection, user_id, fresh)
+    return ids.get(chronicle.SESSION_CHANGE, set()) | {event.session_id for event in events} | mentioning
 
 
 def _add_sessions(batch: Batch, connection: Connection, user_id: int, session_ids: Iterable[str]) -> None:

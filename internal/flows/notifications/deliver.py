@@ -128,7 +128,7 @@ def _question_text(one: Notification, user: User) -> str:
 
 def _sources(delivery: NotificationMessage) -> list[ReplySource]:
     """The messages in which the owner said it: if they are forgotten, this message is too."""
-    said = dict.fromkeys(id for one in delivery.about for id in sorted(one.said_in))
+    said = dict.fromkeys(message_id for one in delivery.about for message_id in sorted(one.said_in))
     return [ReplySource(n, "message", message_id, cited=True) for n, message_id in enumerate(said, start=1)]
 
 

@@ -13,14 +13,13 @@ from internal.access.model import User, UserState
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.errors import StorageError
-from internal.events import repository as events
 from internal.flows.sessions.lifecycle import withdraw_about
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, next_firing, time_of_day
-from internal.tasks.service import POSTPONED
+from internal.tasks.service import postponed_by_owner
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ class ReminderScheduler:
         self._together = together
 
     async def fire_due(self) -> int:
-        """Fires every task whose moment has come. Returns their number."""
+        """Fires up to BATCH tasks whose moment has come. Returns how many moments were handled."""
         now = self._clock.now()
         due = await self._database.read(lambda c: tasks.due(c, now, BATCH))
         fired = 0
@@ -130,10 +129,8 @@ class ReminderScheduler:
 
     def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
         """Whether the owner himself named this moment of a whole-day task, such as "in an hour"."""
-        last = events.get(connection, task.user_id, task.event_id or "")
-        if last is None or last.event_type != POSTPONED:
-            return False
-        return moment.astimezone(ZoneInfo(task.tz)).time() != self._whole_day_at
+        at = moment.astimezone(ZoneInfo(task.tz)).time()
+        return at != self._whole_day_at and postponed_by_owner(connection, task)
 
 
 def rings(one: Notification, now: datetime) -> bool:

@@ -5,7 +5,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 COST_RECHECK = timedelta(minutes=10)
 """How long archival waits before it looks again whether its owner's daily cost allows it."""
 
+
+_TRIED_AGAIN: Final = 2
+"""Taken off the interruptions of a parked run: the void claim itself counts as one, and another attempt is left."""
 
 UNREADABLE = 2
 """Attempts at what nobody can read, each with its repair: the same question gets the same rubbish."""
@@ -97,7 +100,7 @@ class Attempts:
         now = self._clock.now()
         crashes = run.interruptions - SUSPECT
         if crashes >= self._config.max_attempts:
-            await self._park(handler, run, CrashLoop(), claim=claim_of("", run.interruptions - 2))
+            await self._park(handler, run, CrashLoop(), claim=claim_of("", run.interruptions - _TRIED_AGAIN))
             return None
         alone = retry_delay(crashes + 1, self._config.retry_base, self._config.retry_max) if crashes >= 0 else None
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.chronicle import repository as line, service as chronicle
+from internal.chronicle import repository as chronicle_repository, service as chronicle
 from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
@@ -65,7 +65,10 @@ class SessionLifecycle:
     ) -> Event:
         """C4: adds an answer to the session of what it answers; one that is closed already is analysed with it."""
         event, closed = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
-        if closed and (session := line.session(connection, message.user_id, event.session_id)) is not None:
+        if (
+            closed
+            and (session := chronicle_repository.session(connection, message.user_id, event.session_id)) is not None
+        ):
             self._analyse(connection, session, now, now)
         return event
 
@@ -93,7 +96,7 @@ class SessionLifecycle:
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
         """Has a closed session judged again. False where it is open or being judged."""
-        session = line.session(connection, user_id, session_id)
+        session = chronicle_repository.session(connection, user_id, session_id)
         held = runs.of_session(connection, user_id, session_id)
         busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
         if session is None or session.closed_at is None or not set(self.agents) - busy:
@@ -103,7 +106,9 @@ class SessionLifecycle:
 
     def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
         """Has closed sessions judged that never were, or with `again` every one. Returns their number."""
-        closed = [session for session in line.listing(connection, user_id) if session.closed_at is not None]
+        closed = [
+            session for session in chronicle_repository.listing(connection, user_id) if session.closed_at is not None
+        ]
         wanted = [one for one in closed if again or not runs.of_session(connection, user_id, one.id)]
         return sum(self.judge_again(connection, user_id, one.id, now) for one in wanted)
 
@@ -129,7 +134,7 @@ def closed_by(connection: Connection, session: Session) -> str | None:
 
 
 def _tell_closed(connection: Connection, session: Session, command: Trigger | None, now: datetime) -> None:
-    said = [one.message_id for one in line.events_of_session(connection, session.user_id, session.id)]
+    said = [one.message_id for one in chronicle_repository.events_of_session(connection, session.user_id, session.id)]
     events.append(
         connection,
         _CLOSED,
@@ -152,7 +157,7 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> None:
     A session that is not judged yet needs nothing: its analyst sees the new words.
     """
     chronicle.edited(connection, _spoken(message))
-    for session_id in line.session_of_messages(connection, message.user_id, [message.id]).values():
+    for session_id in chronicle_repository.session_of_messages(connection, message.user_id, [message.id]).values():
         _judge_anew(connection, message.user_id, session_id, now, now + EDITING, behind=BEHIND)
 
 

@@ -202,7 +202,7 @@ class Intake:
         """Compares Telegram's own dates: messages sent together are answered together, however late they are read."""
         if not (self._window or incoming.album) or now > self._longest(turn) or incoming.command == OPENING:
             return False  # a message that opens a session is answered in it, those before it in the one before
-        last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
+        last = dialogue.between(connection, turn.user_id, turn.last_seq, turn.last_seq)
         if last and incoming.speaker is not None and last[0].sender_id != incoming.speaker.id:
             return False
         if not self._window:

@@ -28,7 +28,7 @@ Lane = tuple[int, str]
 class Requests:
     """Builds each request once for all attempts at the same question, since recall costs time and model calls.
 
-    `prepare` begins it while the turn still collects messages. What it built is used only if nothing that it read has
+    `preparing` begins it while the turn still collects messages. What it built is used only if nothing that it read has
     changed since: the messages, the dialogue before them, the user, and the owner's memory.
     """
 

@@ -235,7 +235,7 @@ class Prompts:
         """Recalls for other words in the same turn. With `people` it chooses relevant people too."""
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
-        found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, people=people)
+        found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, with_people=people)
         if self._discretion is not None:
             found = await self._discretion.found(user.user_id, question.wanted, found)
         return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from internal.chronicle import repository as line
+from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.events.timeline_repository import TimelineEvent
@@ -76,8 +76,8 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     said = dialogue.by_ids(connection, call.user_id, sorted(going.ids))
     causes = {one.turn_id for one in said} | {one.episode_id for one in said}
     causes |= {episode_id for episode_id, _ in episodes.lines_of_messages(connection, call.user_id, going.ids)}
-    causes |= set(line.session_of_messages(connection, call.user_id, going.ids).values())
+    causes |= set(chronicle.session_of_messages(connection, call.user_id, going.ids).values())
     if causes.intersection((call.links or {}).values()):
         return False
-    quoted_in = traces.Lines(one.content for one in said)
+    quoted_in = traces.LineTest(one.content for one in said)
     return not quoted_in(prompt) and not quoted_in(reply)

@@ -158,7 +158,7 @@ def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
 
 
 def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:
-    """Empties the description and drops the aliases of a thing that hold something, unless the owner set them."""
+    """Empties the description unless the owner set it, and drops the aliases, where they hold a trace."""
     changes: dict[str, object] = {}
     description = node.properties.get("description")
     if description and not node.owner_set("description") and holds(description):

@@ -45,5 +45,5 @@ def quotes_shown(connection: Connection, user_id: int, found: Iterable[Message])
         return said
     everything = everything_asked(connection, user_id) is not None
     going = dialogue.by_ids(connection, user_id, sorted(messages_to_forget(connection, user_id)))
-    holds = traces.Lines(message.content for message in going)
+    holds = traces.LineTest(message.content for message in going)
     return [one.without_quote() if one.quoted and (everything or holds(one.quoted.text)) else one for one in said]

@@ -56,7 +56,7 @@ def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item],
     old = next((one for one in chain if one.id == fact_id), None)
     if old is None:
         return lambda item: False
-    holds, denied = traces.Lines([old.fact]), chain[-1].id == old.id
+    holds, denied = traces.LineTest([old.fact]), chain[-1].id == old.id
     if holds(chain[-1].fact) and not denied:
         return lambda item: False
     moved = denied or chain[-1].target != old.target
@@ -72,7 +72,7 @@ def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item],
 
 def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
     """A test for texts that state a fact or memory, or name a person or thing, with a pending forgetting."""
-    of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
+    of_lines = traces.LineTest(line for one in asked for line in _lines(connection, one))
     of_things = name_traces.naming((name for one in asked for name in _names_of_thing(connection, one)), shortest=1)
     of_people = [_naming_person(connection, one.user_id, one.person_id) for one in asked if one.person_id is not None]
     return traces.either(of_lines, of_things, *of_people)

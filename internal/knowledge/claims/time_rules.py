@@ -6,16 +6,16 @@ any other. In this order:
 1. A claim given twice is one claim. An end that is not later than its beginning is refused.
 2. On a track, dated claims that touch or overlap are one period, which begins at the earliest. Disjoint ones stay
    apart: A from 2010 to 2012 and A from 2020 are two.
-3. Said ends. A claim with both dates ends where it says; joined ones at the latest of their said ends. An end without
-   a beginning ("quit yesterday") ends the open period that runs at it; where none is open, a period that began before
-   and whose end came from such a word takes it as a repetition. What else ends without a beginning is a span of its own
-   with an unknown beginning.
+3. Said ends:
+   3a. A claim with both dates ends where it says; joined ones at the latest of their said ends.
+   3b. An end without a beginning ("quit yesterday") ends the open period that runs at it.
+   3c. Where none is open, a period that began before and whose end came from such a word takes it as a repetition.
+   3d. What else ends without a beginning is a span of its own with an unknown beginning.
 4. Functional: a claim of another target that begins later closes what runs then, at its own beginning. What arrives
    late and is older is thereby closed at birth. A target that is claimed again after another one is a new span
    (A 2020, B 2022, A 2024 are three).
-5. Not closed by it are (a) an interval said outright by one that is said outright too (both dates each): they
-   overlap as they were stated; (b) anything by a claim that was stated as one among several (`also`). Such spans are
-   parallel, and nobody is asked.
+5. Exceptions to rule 4: (a) of two intervals stated with both dates neither closes the other: they overlap as stated;
+   (b) a claim stated as one among several (`also`) closes nothing. Such spans are parallel, and nobody is asked.
 6. The owner's own word is closed, ended or shortened by his own word only. A model's claim that would is a conflict:
    both stand.
 7. Unknown dates are not guessed. A claim without dates supports the span of its track that is open; else it is a span

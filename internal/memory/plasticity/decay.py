@@ -59,7 +59,7 @@ def settled(strength: float, since: datetime, now: datetime, half_life: timedelt
 
 
 def strengthened(strength: float, amount: float) -> float:
-    """As the specification strengthens: at most 1."""
+    """The strength plus `amount`, at most 1."""
     return min(strength + amount, 1.0)
 
 

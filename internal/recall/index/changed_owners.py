@@ -15,14 +15,14 @@ _MOST: Final = 1_000
 _KNOWN: Final[WeakKeyDictionary[Database, dict[tuple[int, int], tuple[int, ChangeLog]]]] = WeakKeyDictionary()
 
 
-async def log_since(database: Database, user_id: int, seq: int, commits: int) -> ChangeLog:
-    """The owner's changes after `seq`, with every commit up to `commits`, a value of the database's."""
+async def log_since(database: Database, user_id: int, seq: int, cache_version: int) -> ChangeLog:
+    """The owner's changes after `seq`, with every commit up to `cache_version`, a `cache_version` of the database."""
     answers = _KNOWN.setdefault(database, {})
     known = answers.get((user_id, seq))
-    if known is not None and known[0] == commits:
+    if known is not None and known[0] == cache_version:
         return known[1]
     log = await database.glance(lambda connection: log_after(connection, user_id, seq))
     if len(answers) >= _MOST:
         answers.clear()
-    answers[user_id, seq] = commits, log
+    answers[user_id, seq] = cache_version, log
     return log

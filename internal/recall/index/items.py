@@ -53,9 +53,9 @@ class ItemIndex:
     """All search items of one kind of an owner. Not thread-safe for writes."""
 
     def __init__(self, dimensions: int, seq: int = 0, rows: int = FIRST_ROWS) -> None:
-        """`seq` is the change log position up to which the index is current; `commits` as in PeopleMatrix."""
+        """`seq` is the change log position up to which the index is current; `cache_version` as in PeopleMatrix."""
         self.seq = seq
-        self.commits = -1
+        self.cache_version = -1
         self.version = 0
         """Grows with every change: results computed from the rows of one version are valid for that version only."""
         self.unanalysed: dict[str, str] = {}
@@ -254,16 +254,16 @@ class ItemIndexes:
     async def current(self, user_id: int, kind: ItemKind) -> ItemIndex:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get((user_id, kind))
-        commits = self._database.commits
-        if cached is None or cached.commits != commits:
-            cached = await self._refreshed(user_id, kind, cached, commits)
+        cache_version = self._database.cache_version()
+        if cached is None or cached.cache_version != cache_version:
+            cached = await self._refreshed(user_id, kind, cached, cache_version)
         if cached.unanalysed and self._tools is not None:
             terms = await analyse_new(self._tools, cached.unanalysed)
             cached.set_terms(terms)
         return cached
 
-    async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, commits: int) -> ItemIndex:
-        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+    async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, cache_version: int) -> ItemIndex:
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, cache_version)
         if cached is None or log is None or log.entries is None:
             cached = await self._database.read(lambda connection: self._load(connection, user_id, kind))
             self._cache.put((user_id, kind), cached)
@@ -274,7 +274,7 @@ class ItemIndexes:
                     cached.apply_changes(touched, current)
                     self._cache.shrink()
             cached.seq = log.seq
-        cached.commits = commits
+        cached.cache_version = cache_version
         return cached
 
     def _changed(

@@ -23,10 +23,10 @@ class PeopleMatrix:
     def __init__(self, dim: int, seq: int = 0, rows: int = FIRST_ROWS) -> None:
         """`seq` is the change log position up to which the matrix is current, `rows` the initial capacity.
 
-        `commits` is the database's commit count when that was last checked.
+        `cache_version` is the database's `cache_version` when that was last checked.
         """
         self.dim, self.seq = dim, seq
-        self.commits = -1
+        self.cache_version = -1
         self.profiles: dict[int, Person] = {}
         self._of_entities: dict[str, int] = {}
         self._inner: list[Person] | None = None

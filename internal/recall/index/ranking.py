@@ -18,7 +18,7 @@ _KIND_SCORE: Final = 0.45
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class IndexCandidate:
     """A row that may answer the question."""
 
     id: str
@@ -59,7 +59,7 @@ def score_items(match: Match, named: Scores) -> ScoredItems:
     return ScoredItems(match, named, fuse(match.cosines, match.index.embedded, match.words, named))
 
 
-def best(scores: ScoredItems, mask: Mask | None, count: int) -> list[Candidate]:
+def best(scores: ScoredItems, mask: Mask | None, count: int) -> list[IndexCandidate]:
     """The best `count` rows among those allowed by the mask, best first, equal ones by id."""
     index, words = scores.match.index, scores.match.words
     if mask is None:
@@ -73,7 +73,7 @@ def best(scores: ScoredItems, mask: Mask | None, count: int) -> list[Candidate]:
         meaning = float(cosines[row]) if cosines is not None and embedded[row] else None
         return Reasons(meaning, float(words[row]), float(scores.named[row]))
 
-    candidates = [Candidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
+    candidates = [IndexCandidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
     return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
 
 

@@ -11,7 +11,7 @@ from internal.knowledge.model import FactFilter
 from internal.recall.index.fact_order import nearest_first, successors_first
 from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.items import Moment
-from internal.recall.index.ranking import Candidate
+from internal.recall.index.ranking import IndexCandidate
 from internal.storage import search_items
 
 
@@ -25,7 +25,7 @@ class FactRequest:
 
 
 def read_facts(
-    connection: Connection, user_id: int, candidates: Sequence[Candidate], request: FactRequest
+    connection: Connection, user_id: int, candidates: Sequence[IndexCandidate], request: FactRequest
 ) -> list[FactHit]:
     """Reads these facts, best first, those nearest to the centre first. Raises NotFound for an unknown centre."""
     now = request.moment.now
@@ -46,7 +46,7 @@ def read_facts(
     return hits
 
 
-def read_nodes(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[NodeHit]:
+def read_nodes(connection: Connection, user_id: int, candidates: Sequence[IndexCandidate]) -> list[NodeHit]:
     """Reads these nodes, best first."""
     nodes = store.nodes_by_ids(connection, user_id, [candidate.id for candidate in candidates])
     return [
@@ -56,7 +56,7 @@ def read_nodes(connection: Connection, user_id: int, candidates: Sequence[Candid
     ]
 
 
-def read_episodes(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[EpisodeHit]:
+def read_episodes(connection: Connection, user_id: int, candidates: Sequence[IndexCandidate]) -> list[EpisodeHit]:
     """Reads these episodes, best first, of a document each passage that was found."""
     if not candidates:
         return []

@@ -45,9 +45,9 @@ class MessageIndex:
     """
 
     def __init__(self, dimensions: int, seq: int = 0) -> None:
-        """`seq` is the change log position up to which the index is current; `commits` as in ItemIndex."""
+        """`seq` is the change log position up to which the index is current; `cache_version` as in ItemIndex."""
         self.seq = seq
-        self.commits = -1
+        self.cache_version = -1
         self.unsaved = 0
         """Messages that changed since the index was saved."""
         self.unanalysed: dict[str, str] = {}

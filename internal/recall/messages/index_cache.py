@@ -93,16 +93,16 @@ class MessageIndexes:
     async def current(self, user_id: int) -> MessageIndex:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get(user_id)
-        commits = self._database.commits
-        if cached is None or cached.commits != commits:
-            cached = await self._refreshed(user_id, cached, commits)
+        cache_version = self._database.cache_version()
+        if cached is None or cached.cache_version != cache_version:
+            cached = await self._refreshed(user_id, cached, cache_version)
         if cached.unanalysed and self._tools is not None:
             terms = await analyse_new(self._tools, cached.unanalysed)
             await on_thread(len(cached), lambda: cached.set_terms(terms))
         return cached
 
-    async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
-        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+    async def _refreshed(self, user_id: int, cached: MessageIndex | None, cache_version: int) -> MessageIndex:
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, cache_version)
         if log is not None and log.entries is not None and len(log.entries) <= FEW:
             refreshed = await self._database.glance(lambda connection: self._changed(connection, user_id, log))
         else:
@@ -115,7 +115,7 @@ class MessageIndexes:
             await on_thread(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
             self._cache.shrink()
         index.rename(OWNER, refreshed.owner)
-        index.seq, index.commits = refreshed.seq, commits
+        index.seq, index.cache_version = refreshed.seq, cache_version
         return index
 
     def _read(self, connection: Connection, user_id: int, log: ChangeLog | None) -> _Refreshed:

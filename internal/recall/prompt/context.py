@@ -88,24 +88,24 @@ class RecallLimits:
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """What is put into a prompt. `relevant_people` are best first and never of the inner circle.
-
-    `facts`, `memories` and `passages` are numbered from 1, most relevant first. `query` is the question as it was
-    searched for, with preceding turns on lines of their own if it depends on them; `scores` are the candidates' by
-    person id (1.0 for somebody found by name only); `reasons` the reranker's; `fallback` is why the reranker did not
-    pick. `lessons` are the few that matter now, most relevant first.
-    """
+    """What is put into a prompt, the most relevant first; facts, memories and passages are numbered from 1."""
 
     inner_circle: Sequence[Person]
     relevant_people: Sequence[Person]
+    """Nobody of the inner circle."""
     query: str
+    """The question as it was searched for, with preceding turns on lines of their own if it depends on them."""
     scores: Mapping[int, float] = field(default_factory=dict)
+    """The candidates' scores by person id; 1.0 for somebody found by name only."""
     reasons: Mapping[int, str] = field(default_factory=dict)
+    """Why the reranker picked each person, by id."""
     fallback: Fallback | None = None
+    """Why the reranker did not pick."""
     facts: Sequence[RecalledFact] = ()
     memories: Sequence[RecalledMemory] = ()
     passages: Sequence[RecalledPassage] = ()
     lessons: Sequence[str] = ()
+    """The few that matter now."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -172,12 +172,12 @@ class TurnRecall:
         recent: Sequence[TranscriptLine] = (),
         *,
         before_seq: int | None = None,
-        people: bool = True,
+        with_people: bool = True,
     ) -> RecallResult:
         """Recalls what is relevant to this question. `recent` are the lines before it, oldest first.
 
-        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue. Without `people` nobody is
-        chosen.
+        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue. Without `with_people`
+        nobody is chosen.
         """
         inner, query = await asyncio.gather(
             self._search.inner_circle(owner.user_id), self._reader.read(owner, question, recent)
@@ -186,7 +186,7 @@ class TurnRecall:
         user_id = owner.user_id
         with self._database.one_moment():
             (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
-                self._people(owner, query) if people else _no_people(),
+                self._people(owner, query) if with_people else _no_people(),
                 self._facts_of(user_id, query),
                 self._memories_of(user_id, query),
                 self._passages_of(owner, query, before_seq),

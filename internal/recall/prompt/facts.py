@@ -12,7 +12,7 @@ from internal.graph.store import owner_node_id
 from internal.llm.tokens import count_tokens
 from internal.recall.index import item_repository
 from internal.recall.index.hits import FactHit
-from internal.recall.index.ranking import Candidate
+from internal.recall.index.ranking import IndexCandidate
 from internal.recall.prompt.budget import within_budget
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.query import Query
@@ -35,8 +35,8 @@ class LikelyFacts:
     """The facts relevant to a question, best first, then those about the people picked for it, without repetition."""
 
     query: Query
-    relevant: Sequence[Candidate]
-    about_people: Sequence[Candidate] = ()
+    relevant: Sequence[IndexCandidate]
+    about_people: Sequence[IndexCandidate] = ()
 
 
 class FactRecall:

@@ -15,7 +15,7 @@ from internal.memory.model import NAMING
 from internal.memory.plasticity.repository import associated, conflicts_of
 from internal.recall.index import stored_items
 from internal.recall.index.hits import MemoryHit, NodeHit
-from internal.recall.index.ranking import Candidate
+from internal.recall.index.ranking import IndexCandidate
 from internal.recall.prompt.budget import within_budget
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.query import Query
@@ -70,7 +70,7 @@ class MemoryRecall:
         likely = await self.likely(user_id, query, limit)
         return await self._database.read(lambda c: self.read(c, user_id, likely, limit))
 
-    async def likely(self, user_id: int, query: Query, limit: int) -> list[Candidate]:
+    async def likely(self, user_id: int, query: Query, limit: int) -> list[IndexCandidate]:
         """The candidates for a question from memory only, best first: `read` reads them."""
         candidates = await self._search.likely_memories(
             user_id, query, limit * _CANDIDATES_PER_SLOT, labels=RECALLED_LABELS
@@ -78,7 +78,7 @@ class MemoryRecall:
         return [candidate for candidate in candidates if candidate.reasons.relevant(self._search.threshold)]
 
     def read(
-        self, connection: Connection, user_id: int, likely: Sequence[Candidate], limit: int = MAX_MEMORIES
+        self, connection: Connection, user_id: int, likely: Sequence[IndexCandidate], limit: int = MAX_MEMORIES
     ) -> list[MemoryHit]:
         """As `recall`, for these candidates."""
         hits = [hit for hit in stored_items.read_nodes(connection, user_id, likely) if _has_content(hit.node)]

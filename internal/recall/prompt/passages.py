@@ -22,9 +22,9 @@ from internal.language.text.passages import passages as split
 from internal.language.text.spelling import name_key
 from internal.llm.tokens import count_tokens
 from internal.recall.index import stored_items
-from internal.recall.index.ranking import Candidate as ItemCandidate
+from internal.recall.index.ranking import IndexCandidate
 from internal.recall.messages.search import MessageHit, MessageSearch
-from internal.recall.prompt.rank import Candidate, Selection, says_more
+from internal.recall.prompt.rank import PromptCandidate, Selection, says_more
 from internal.recall.search import calibration, passage_repository
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.outdated import Outdated, outdated
@@ -71,7 +71,7 @@ class NumberedLine:
 class PassageCandidate:
     """A line that was found, in its conversation (`session`), with the lines beside it.
 
-    `chance` and `replaced_by` as in `rank.Candidate`.
+    `chance` and `replaced_by` as in `rank.PromptCandidate`.
     """
 
     kind: Literal["message", "episode"]
@@ -85,9 +85,9 @@ class PassageCandidate:
     """Which passage of a file it is."""
 
     @property
-    def candidate(self) -> Candidate:
+    def candidate(self) -> PromptCandidate:
         tokens = _tokens(self.matching_line)
-        return Candidate(
+        return PromptCandidate(
             kind="passage",
             key=self.key,
             chance=self.chance,
@@ -151,7 +151,7 @@ class PassageReader:
     before_seq: int | None
     now: datetime
     messages: Work[list[MessageHit]]
-    imports: Sequence[ItemCandidate]
+    imports: Sequence[IndexCandidate]
 
     def found(self, connection: Connection) -> list[ScoredMessage]:
         """The messages that may answer, best first."""

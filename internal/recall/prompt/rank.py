@@ -22,7 +22,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PromptCandidate:
     """Something that was found and may stand in the prompt.
 
     `chance` (0 to 1) is that it is what was asked for; `tokens` is its cost, `with_context` its cost with the lines
@@ -46,11 +46,11 @@ class Candidate:
 class Selection:
     """A candidate that stands in the prompt, with or without the lines beside it."""
 
-    candidate: Candidate
+    candidate: PromptCandidate
     with_context: bool
 
 
-def select_candidates(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int]) -> list[Selection]:
+def select_candidates(candidates: Sequence[PromptCandidate], budget: int, most: Mapping[Kind, int]) -> list[Selection]:
     """Selects what stands in the prompt, likeliest first, within `budget` tokens and `most` of each kind.
 
     Equal texts, or a message and the facts drawn from it, count once: the fact stays. From the third hit on, those of
@@ -77,7 +77,7 @@ def select_candidates(candidates: Sequence[Candidate], budget: int, most: Mappin
 class _CandidateQueue:
     """Candidates that were not considered yet. `sessions` counts the selected ones of each session."""
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, candidates: Sequence[PromptCandidate]) -> None:
         self.sessions: Counter[str] = Counter()
         self._candidates = candidates
         self._left = {candidate.key for candidate in candidates}
@@ -85,7 +85,7 @@ class _CandidateQueue:
         self._held_back: list[int] = []
         heapq.heapify(self._heap)
 
-    def pop(self) -> Candidate | None:
+    def pop(self) -> PromptCandidate | None:
         """Removes and returns the likeliest, the first of equal ones; those with a waiting successor come last.
 
         Selecting from a session only lowers chances, so an outdated heap entry is put back with its present
@@ -106,7 +106,7 @@ class _CandidateQueue:
         crowded = ((-_discounted_chance(self._candidates[index], self.sessions), index) for index in self._held_back)
         return self._remove(min(crowded)[1])
 
-    def _remove(self, index: int) -> Candidate:
+    def _remove(self, index: int) -> PromptCandidate:
         taken = self._candidates[index]
         self._left.discard(taken.key)
         waiting = [held for held in self._held_back if held != index]
@@ -116,13 +116,13 @@ class _CandidateQueue:
         return taken
 
 
-def _discounted_chance(candidate: Candidate, sessions: Mapping[str, int]) -> float:
+def _discounted_chance(candidate: PromptCandidate, sessions: Mapping[str, int]) -> float:
     """The chance, discounted by what was already selected of the same session."""
     already_selected = sessions[candidate.session] if candidate.session is not None else 0
     return candidate.chance * SESSION_DISCOUNT ** max(0, already_selected - UNDISCOUNTED_HITS + 1)
 
 
-def _without_repeated_sources(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _without_repeated_sources(candidates: Sequence[PromptCandidate]) -> list[PromptCandidate]:
     """Removes messages that say no more than the facts and memories drawn from them.
 
     The likeliest of these takes over the chance of such a message: it answers what the message would have
@@ -152,11 +152,11 @@ def says_more(text: str, drawn_texts: Collection[str]) -> bool:
     return len(_WORD.findall(text)) > MORE_WORDS_FACTOR * drawn_words + MORE_WORDS
 
 
-def _successors_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _successors_first(candidates: Sequence[PromptCandidate]) -> list[PromptCandidate]:
     """Lowers the chance of each candidate below that of its successor, over several versions too."""
     by_key = {candidate.key: candidate for candidate in candidates}
 
-    def chance(candidate: Candidate, seen: frozenset[str]) -> float:
+    def chance(candidate: PromptCandidate, seen: frozenset[str]) -> float:
         successors = [by_key[key] for key in candidate.replaced_by - seen if key in by_key]
         return min(
             [candidate.chance, *(chance(successor, seen | {successor.key}) * (1 - 1e-6) for successor in successors)]
@@ -168,9 +168,9 @@ def _successors_first(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _deduplicated(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _deduplicated(candidates: Sequence[PromptCandidate]) -> list[PromptCandidate]:
     """Of candidates with equal text keeps one, preferably not a passage, else the likeliest, with the best chance."""
-    by_text: dict[str, Candidate] = {}
+    by_text: dict[str, PromptCandidate] = {}
     for candidate in candidates:
         words = " ".join(_WORD.findall(candidate.text.casefold())) or candidate.key
         known = by_text.get(words)

@@ -15,7 +15,7 @@ from internal.recall.index.hits import FactHit, MemoryHit
 from internal.recall.prompt.facts import LINE_TOKENS as AROUND_FACT, MAX_FACTS, numbered
 from internal.recall.prompt.memories import LINE_TOKENS as AROUND_MEMORY, MAX_MEMORIES, memory_text
 from internal.recall.prompt.passages import MAX_PASSAGES, PassageCandidate, PassageReader, SourceMessage, merge_passages
-from internal.recall.prompt.rank import Candidate, Kind, Selection, select_candidates
+from internal.recall.prompt.rank import Kind, PromptCandidate, Selection, select_candidates
 from internal.recall.search import calibration, passage_repository
 
 MAX_OF_KIND: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
@@ -75,14 +75,16 @@ def _keys(selected: Iterable[Selection], kind: Kind) -> list[str]:
     return [selection.candidate.key for selection in selected if selection.candidate.kind == kind]
 
 
-def _passages(connection: Connection, candidates: Sequence[Candidate], reader: PassageReader) -> list[PassageCandidate]:
+def _passages(
+    connection: Connection, candidates: Sequence[PromptCandidate], reader: PassageReader
+) -> list[PassageCandidate]:
     """The passages that were found, and the source messages of what is known."""
     messages = reader.found(connection)
     sources = _source_messages(candidates, {message.message.id for message in messages})
     return reader.passages(connection, messages, reader.source_messages(connection, sources) if sources else [])
 
 
-def _known_candidates(connection: Connection, user_id: int, results: RecallCandidates) -> Iterable[Candidate]:
+def _known_candidates(connection: Connection, user_id: int, results: RecallCandidates) -> Iterable[PromptCandidate]:
     """People, facts and memories, with the messages from which they were drawn if messages are to be shown."""
     fact_ids = [hit.fact.id for hit in results.facts]
     node_ids = [hit.node.id for hit in results.memories]
@@ -94,14 +96,14 @@ def _known_candidates(connection: Connection, user_id: int, results: RecallCandi
     successors = version_repository.next_versions(connection, user_id, fact_ids)
     for person, chance in results.people:
         line = candidate_line(person)
-        yield Candidate("person", _person_key(person), chance, count_tokens(line), line)
+        yield PromptCandidate("person", _person_key(person), chance, count_tokens(line), line)
     for hit in results.facts:
         yield _fact_candidate(hit, message_ids.get(hit.fact.id, frozenset()), successors.get(hit.fact.id))
     for memory in results.memories:
         yield _memory_candidate(memory, message_ids.get(memory.node.id, frozenset()))
 
 
-def _source_messages(candidates: Sequence[Candidate], already_found: Collection[str]) -> list[SourceMessage]:
+def _source_messages(candidates: Sequence[PromptCandidate], already_found: Collection[str]) -> list[SourceMessage]:
     """The source messages of the likeliest facts and memories that are not among `already_found`, likeliest first."""
     chances: dict[str, float] = {}
     texts: dict[str, list[str]] = {}
@@ -115,8 +117,8 @@ def _source_messages(candidates: Sequence[Candidate], already_found: Collection[
     ]
 
 
-def _fact_candidate(hit: FactHit, message_ids: frozenset[str], successor: str | None) -> Candidate:
-    return Candidate(
+def _fact_candidate(hit: FactHit, message_ids: frozenset[str], successor: str | None) -> PromptCandidate:
+    return PromptCandidate(
         kind="fact",
         key=_fact_key(hit),
         chance=calibration.fact_chance(hit.score),
@@ -127,10 +129,10 @@ def _fact_candidate(hit: FactHit, message_ids: frozenset[str], successor: str | 
     )
 
 
-def _memory_candidate(hit: MemoryHit, message_ids: frozenset[str]) -> Candidate:
+def _memory_candidate(hit: MemoryHit, message_ids: frozenset[str]) -> PromptCandidate:
     """A memory that was added over a link is as likely as the one it is linked to, times the link's strength."""
     text = memory_text(hit.node)
-    return Candidate(
+    return PromptCandidate(
         kind="memory",
         key=_memory_key(hit),
         chance=calibration.fact_chance(hit.score),

@@ -23,7 +23,7 @@ from internal.recall.index import item_repository, ranking, stored_items
 from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.item_repository import IMPORTED, VectorKind
 from internal.recall.index.items import CACHE_BYTES, ItemIndex, ItemIndexes, Moment
-from internal.recall.index.ranking import Candidate, Match, entity_names
+from internal.recall.index.ranking import IndexCandidate, Match, entity_names
 from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactRequest
 from internal.recall.index.terms import TermTools
@@ -150,11 +150,11 @@ class KnowledgeSearch:
 
     async def likely_facts(
         self, user_id: int, query: Query, limit: int, *, about: Collection[str] = ()
-    ) -> list[Candidate]:
+    ) -> list[IndexCandidate]:
         """Like `facts`, but only valid facts and only from memory; `read_facts` reads them from the store."""
         return await self._likely_facts(user_id, query, limit, Moment(self._clock.now()), about)
 
-    def read_facts(self, connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[FactHit]:
+    def read_facts(self, connection: Connection, user_id: int, candidates: Sequence[IndexCandidate]) -> list[FactHit]:
         """Reads those of these facts that hold now, in this order."""
         request = FactRequest(FactFilter(), Moment(self._clock.now()))
         return stored_items.read_facts(connection, user_id, candidates, request) if candidates else []
@@ -190,7 +190,7 @@ class KnowledgeSearch:
 
     async def likely_memories(
         self, user_id: int, query: Query, limit: int, *, labels: Sequence[str] = ("Memory",)
-    ) -> list[Candidate]:
+    ) -> list[IndexCandidate]:
         """As `memories`, from memory only: `stored_items.read_nodes` reads them."""
         about = await self._memories_about(user_id, query)
         async with self._indexes.lock(user_id, "node"):
@@ -207,7 +207,7 @@ class KnowledgeSearch:
         hits = await self._database.read(lambda c: stored_items.read_episodes(c, user_id, candidates))
         return list({hit.episode.id: hit for hit in reversed(hits)}.values())[::-1]
 
-    async def likely_imports(self, user_id: int, query: Query, limit: int) -> list[Candidate]:
+    async def likely_imports(self, user_id: int, query: Query, limit: int) -> list[IndexCandidate]:
         """The imported ones among the `limit` best episodes, and as many passages of files, from memory only."""
         async with self._indexes.lock(user_id, "episode"):
             index = await self._indexes.current(user_id, "episode")
@@ -272,10 +272,10 @@ class KnowledgeSearch:
 
     async def _rank(
         self, index: ItemIndex, query: Query, named: Callable[[], Scores], labels: Collection[str], count: int
-    ) -> list[Candidate]:
+    ) -> list[IndexCandidate]:
         """The best rows with one of these labels (none = all), best first, equal ones by id."""
 
-        def work() -> list[Candidate]:
+        def work() -> list[IndexCandidate]:
             scores = ranking.score_items(ranking.match(index, query.vector, query.words), named())
             return ranking.best(scores, index.source_in(labels) if labels else None, count)
 
@@ -283,14 +283,14 @@ class KnowledgeSearch:
 
     async def _likely_facts(
         self, user_id: int, query: Query, count: int, moment: Moment, about: Collection[str]
-    ) -> list[Candidate]:
+    ) -> list[IndexCandidate]:
         """The best facts that count at a moment; names are looked up while words and vectors are compared."""
         named, _ = await asyncio.gather(self._named_entities(user_id, query), self._match_facts(user_id, query))
         async with self._indexes.lock(user_id, "fact"):
             index = await self._indexes.current(user_id, "fact")
             match = await self._match(index, query)
 
-            def work() -> list[Candidate]:
+            def work() -> list[IndexCandidate]:
                 scores = ranking.score_items(match, ranking.fact_names(index, named))
                 mask = index.valid_at(moment)
                 if about:

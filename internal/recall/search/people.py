@@ -134,10 +134,10 @@ class PeopleSearch:
 
     async def _matrix(self, user_id: int) -> PeopleMatrix:
         """This owner's matrix, current with every committed write."""
-        cached, commits = self._cache.get(user_id), self._database.commits
-        if cached is not None and cached.commits == commits:
+        cached, cache_version = self._cache.get(user_id), self._database.cache_version()
+        if cached is not None and cached.cache_version == cache_version:
             return cached
-        log = None if cached is None else await log_since(self._database, user_id, cached.seq, commits)
+        log = None if cached is None else await log_since(self._database, user_id, cached.seq, cache_version)
         if cached is None or log is None or log.entries is None:
             cached = await self._database.read(lambda connection: self._load(connection, user_id))
             self._cache.put(user_id, cached)
@@ -148,7 +148,7 @@ class PeopleSearch:
                 cached.apply_changes(touched, current)
                 self._cache.shrink()
             cached.seq = log.seq
-        cached.commits = commits
+        cached.cache_version = cache_version
         return cached
 
     def _load(self, connection: Connection, user_id: int) -> PeopleMatrix:

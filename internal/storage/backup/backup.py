@@ -29,7 +29,7 @@ KEPT = 7
 """How many backups stay in the folder."""
 
 HELD = timedelta(days=7)
-"""How long backups hold what was erased: older ones are deleted then, after a newer one was made."""
+"""How long a backup may hold what was erased; after that it is deleted, once a newer one exists."""
 
 STEP_PAGES = 1000
 """About 4 MB a step: the copy can be stopped between two steps."""

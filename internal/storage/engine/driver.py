@@ -38,7 +38,7 @@ class Engine(Protocol):
     async def reader(self) -> Link:
         """Opens a read-only connection. Raises as `writer`."""
 
-    def at_hand(self) -> Connection | None:
+    def direct_reader(self) -> Connection | None:
         """Opens a read-only connection of the calling thread itself, where reads are that fast."""
 
     def begin(self, connection: Connection, alone: str | None) -> None:
@@ -59,7 +59,7 @@ class Engine(Protocol):
     def at_once(self, connection: Connection, statement: str) -> None:
         """Runs a statement that begins or ends something and returns nothing."""
 
-    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+    def short_transaction(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         """Runs `work` in a transaction each of whose statements sees the store as it is then, and commits."""
 
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
@@ -74,7 +74,7 @@ class Engine(Protocol):
     def announce_commit(self) -> None:
         """Announces a commit to other processes, if the store can have any."""
 
-    def moves(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether other processes write into the store too, so that only the store itself knows its content."""
 
     def ring(self, bell: str) -> None:

@@ -163,7 +163,7 @@ class PostgresEngine:
     async def reader(self) -> _PostgresLink:
         return await self._opened()
 
-    def at_hand(self) -> None:
+    def direct_reader(self) -> None:
         return None
 
     async def _opened(self) -> _PostgresLink:
@@ -197,10 +197,7 @@ class PostgresEngine:
                 raise
 
     def _was_committed(self, xid: str) -> bool:
-        """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away.
-
-        One in progress ends when its server process notices that nobody is there: to guess before would double or lose.
-        """
+        """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away."""
         waited = 0.0
         while True:
             try:
@@ -227,7 +224,7 @@ class PostgresEngine:
     def at_once(self, connection: Connection, statement: str) -> None:
         _at_once(connection, statement)
 
-    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+    def short_transaction(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         _at_once(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED; {_NEVER_IDLE}")
         try:
             result = work(connection)
@@ -260,7 +257,7 @@ class PostgresEngine:
         self._to_ring.add(bell)
         self._commits_to_announce.set()
 
-    def moves(self) -> bool:
+    def is_shared(self) -> bool:
         return True
 
     async def until_announced(self) -> frozenset[str]:

@@ -77,7 +77,7 @@ class SharedReads:
         await asyncio.gather(*self._reading)
 
     def _ask(self, asked: _Asked[Any]) -> None:
-        waiting = self._asked.setdefault(asked.scope if self._engine.moves() else "", deque())
+        waiting = self._asked.setdefault(asked.scope if self._engine.is_shared() else "", deque())
         waiting.append(asked)
         if len(waiting) == 1:  # what else is asked for in this turn of the event loop joins it
             task = asyncio.create_task(self._read_together(asked.scope), name="database-reader")
@@ -86,7 +86,7 @@ class SharedReads:
 
     async def _read_together(self, scope: str) -> None:
         reader, attempt = await self._readers.get(), 0
-        group = _Group(self._asked.pop(scope if self._engine.moves() else ""))
+        group = _Group(self._asked.pop(scope if self._engine.is_shared() else ""))
         relief = asyncio.get_running_loop().call_later(SLOW_READ_S, self._relieve, group)
         try:
             while group.waiting:

@@ -128,7 +128,7 @@ class SqliteEngine:
     async def reader(self) -> _SqliteLink:
         return await _SqliteLink.open(self.path, *_COMMON, *_READING)
 
-    def at_hand(self) -> Connection | None:
+    def direct_reader(self) -> Connection | None:
         raw = sqlite3.connect(self.path, isolation_level=None, cached_statements=512)
         return _connected(_engine_over(lambda: raw), *_READING, "busy_timeout=0")
 
@@ -153,7 +153,7 @@ class SqliteEngine:
         except sqlite3.Error as error:
             raise DBAPIError.instance(None, None, error, sqlite3.Error) from error
 
-    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+    def short_transaction(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         raise NotImplementedError("a file has one writer")
 
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
@@ -167,7 +167,7 @@ class SqliteEngine:
     def announce_commit(self) -> None:
         pass
 
-    def moves(self) -> bool:
+    def is_shared(self) -> bool:
         return False
 
     def ring(self, bell: str) -> None:

@@ -48,11 +48,6 @@ class Forgetting:
     def person_id(self) -> int | None:
         return int(self.ref_id) if self.kind == "person" and self.ref_id is not None else None
 
-    @property
-    def turn(self) -> tuple[datetime, datetime, str]:
-        """Its place in the order in which requests are erased."""
-        return self.due_at, self.created_at, self.id
-
 
 _IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c.id)
 """The order in which requests are erased."""
@@ -159,11 +154,6 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
     """The requests to execute now. Everything of an owner waits until none of the owner's turns is open."""
     found = connection.execute(_DUE, {"now": now, "most": limit})
     return [forgetting_of(dict(row)) for row in found.mappings()]
-
-
-def is_busy(connection: Connection, user_id: int) -> bool:
-    """Whether one of the owner's turns is open."""
-    return connection.execute(_BUSY.where(turns.c.user_id == user_id).limit(1)).first() is not None
 
 
 def first_done(connection: Connection, since: datetime) -> datetime | None:

@@ -9,7 +9,21 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
-from sqlalchemy import JSON, Column, Connection, LargeBinary, Table, Text, and_, cast, delete, or_, select, update
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Table,
+    Text,
+    and_,
+    cast,
+    delete,
+    or_,
+    select,
+    update,
+)
 
 from internal.storage import tables
 from internal.storage.chunks import chunks
@@ -43,7 +57,7 @@ _CURSOR: Final = "cursor"
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
 _UNSENT: Final = ("pending", "sending", "unknown", "held")
 _WAITING: Final = ("waiting", "deferred")
-_ARE_THEIR_WORDS: Final = frozenset({tables.suggestions, tables.tasks})
+_NOTHING_WITHOUT_TEXT: Final = frozenset({tables.suggestions, tables.tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
 _FEW: Final = 60
 _TELLING: Final = 4
@@ -90,20 +104,21 @@ def blank_calls(
 
 def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
     """Empties the payloads of events about an episode; the events stay."""
-    about = (tables.event_links.c.ref == episode_id) & (tables.event_links.c.name == "fragment")
-    linked = select(tables.event_links.c.event_seq).where(tables.event_links.c.user_id == user_id, about)
-    theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(linked)
-    connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
+    links = tables.event_links.c
+    _blank_linked(connection, user_id, (links.ref == episode_id) & (links.name == "fragment"))
 
 
 def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
     """Empties the payloads of events that link to one of these ids; the events stay."""
     for part in chunks(refs):
-        linking = select(tables.event_links.c.event_seq).where(
-            tables.event_links.c.user_id == user_id, tables.event_links.c.ref.in_(part)
-        )
-        theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(linking)
-        connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
+        _blank_linked(connection, user_id, tables.event_links.c.ref.in_(part))
+
+
+def _blank_linked(connection: Connection, user_id: int, links: ColumnElement[bool]) -> None:
+    """Empties the payloads of events with a link of this kind."""
+    linked = select(tables.event_links.c.event_seq).where(tables.event_links.c.user_id == user_id, links)
+    theirs = (tables.events.c.user_id == user_id) & tables.events.c.seq.in_(linked)
+    connection.execute(update(tables.events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
 def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
@@ -139,7 +154,7 @@ def _named(word: str) -> str:
     return rf"(?<!\w){re.escape(stem)}\w{{0,{longest}}}(?!\w)"
 
 
-class Lines:
+class LineTest:
     """A test for texts with one of these lines, whole or by a sentence of it, however it is quoted or escaped.
 
     Only words and their order count. Sentences of fewer than four characters are ignored.
@@ -210,7 +225,10 @@ def _blank_quotes(connection: Connection, user_id: int, holds: Holds) -> int:
 
 
 def _blank_column(connection: Connection, user_id: int, table: Table, column: Column[Any], holds: Holds) -> int:
-    """Empties a column. Rows that are nothing without their text (suggestions, tasks, unsent messages) are deleted."""
+    """Empties a column.
+
+    Suggestions and tasks, which are nothing without their text, are deleted; unsent messages are emptied and refused.
+    """
     keys = list(table.primary_key.columns)
     # Stored JSON text: parsing it only to write it again took half of the time.
     held = cast(column, Text) if isinstance(column.type, JSON) else column
@@ -221,7 +239,7 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
     found = [row for row in rows if holds(_text(row.held))]
     for row in found:
         of_row = [table.c.user_id == user_id, *(key == value for key, value in zip(keys, row[:-1], strict=True))]
-        if table in _ARE_THEIR_WORDS and not column.nullable:
+        if table in _NOTHING_WITHOUT_TEXT and not column.nullable:
             connection.execute(delete(table).where(*of_row))
             continue
         connection.execute(update(table).where(*of_row).values({column: _blank_value(table, column)}))

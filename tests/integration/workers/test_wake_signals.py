@@ -51,12 +51,12 @@ async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]
     """Within it what is kept is looked up once, and again when something was written; what it began goes on alone."""
     store = two[0]
     with store.one_moment():
-        first = store.commits
+        first = store.cache_version()
         later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
         await store.write(lambda connection: None)
-        second = store.commits
+        second = store.cache_version()
         heard = store.heard
-        third = store.commits
+        third = store.cache_version()
     over.set()
     assert first < second
     assert third == second or store.heard != heard
@@ -65,7 +65,7 @@ async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]
 
 async def _asked_when(over: asyncio.Event, store: Database) -> int:
     await over.wait()
-    return store.commits
+    return store.cache_version()
 
 
 async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> None:
@@ -84,7 +84,7 @@ async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Databa
     """What is kept is looked up anew each time; whoever waits for the next commit goes on waiting meanwhile."""
     store = two[0]
     heard = store.heard
-    first, second = store.commits, store.commits
+    first, second = store.cache_version(), store.cache_version()
     assert first != second
     assert store.heard == heard
     await store.write(lambda c: None)

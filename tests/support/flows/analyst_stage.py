@@ -14,7 +14,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
-from internal.chronicle import repository as line, service as chronicle
+from internal.chronicle import repository as chronicle_repository, service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause
@@ -122,10 +122,10 @@ class AnalysisStage:
         return await self.talk.write(lambda c: self.chronicling.judge_again(c, OWNER, session.id, now))
 
     async def session(self, session: Session) -> Session | None:
-        return await self.talk.read(lambda c: line.session(c, OWNER, session.id))
+        return await self.talk.read(lambda c: chronicle_repository.session(c, OWNER, session.id))
 
     async def events(self, session: Session, label: EventLabel = EventLabel.ANALYSIS) -> list[Event]:
-        events = await self.talk.read(lambda c: line.events_of_session(c, OWNER, session.id))
+        events = await self.talk.read(lambda c: chronicle_repository.events_of_session(c, OWNER, session.id))
         return [event for event in events if event.label is label]
 
     async def verdicts(self, session: Session) -> list[str]:

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from internal.recall.prompt.rank import Candidate, Kind, select_candidates
+from internal.recall.prompt.rank import Kind, PromptCandidate, select_candidates
 from internal.recall.search.calibration import MIN_PICKED_CHANCE, episode_chance, fact_chance, person_chance
 
 
-def passage(key: str, chance: float, text: str = "", **more: Any) -> Candidate:
+def passage(key: str, chance: float, text: str = "", **more: Any) -> PromptCandidate:
     fields: dict[str, Any] = {"tokens": 10, "message_ids": frozenset({key}), **more}
-    return Candidate("passage", key, chance, text=text or key, **fields)
+    return PromptCandidate("passage", key, chance, text=text or key, **fields)
 
 
-def fact(key: str, chance: float, text: str = "", **more: Any) -> Candidate:
-    return Candidate("fact", key, chance, **{"tokens": 10, "text": text or key, **more})
+def fact(key: str, chance: float, text: str = "", **more: Any) -> PromptCandidate:
+    return PromptCandidate("fact", key, chance, **{"tokens": 10, "text": text or key, **more})
 
 
-def keys(*candidates: Candidate, budget: int = 1_000, most: dict[Kind, int] | None = None) -> list[str]:
+def keys(*candidates: PromptCandidate, budget: int = 1_000, most: dict[Kind, int] | None = None) -> list[str]:
     return [one.candidate.key for one in select_candidates(candidates, budget, most or {})]
 
 
@@ -93,7 +93,7 @@ def test_each_kind_has_a_most() -> None:
 
 _CANDIDATES = st.lists(
     st.builds(
-        Candidate,
+        PromptCandidate,
         kind=st.sampled_from(["fact", "passage", "memory", "person"]),
         key=st.integers(0, 10_000).map(str),
         chance=st.floats(0, 1),
@@ -109,7 +109,7 @@ _CANDIDATES = st.lists(
 
 
 @given(_CANDIDATES, st.integers(0, 1_000))
-def test_never_more_than_the_budget_and_nothing_twice(candidates: list[Candidate], budget: int) -> None:
+def test_never_more_than_the_budget_and_nothing_twice(candidates: list[PromptCandidate], budget: int) -> None:
     """Whatever was found."""
     chosen = [one.candidate for one in select_candidates(candidates, budget, {})]
     assert sum(one.tokens for one in chosen) <= budget

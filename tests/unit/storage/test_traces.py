@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 import pytest
 from hypothesis import given, strategies as st
 
-from internal.storage.erasure.traces import Lines, mention_pattern, name_pattern
+from internal.storage.erasure.traces import LineTest, mention_pattern, name_pattern
 
 WORDS = st.text("абвгґїєabcxyz0123456789", min_size=1, max_size=9)
 MARKS = st.sampled_from([" ", ", ", " – ", '" ', " «", "... ", "\n", " & ", " <", "\\"])
@@ -21,7 +21,7 @@ def test_a_line_is_found_however_it_is_quoted(before: str, line: str, after: str
     whole = f"{before} {line} {after}"
     forms = [whole, escape(whole), json.dumps(whole, ensure_ascii=False), whole.upper()]
     forms += [json.dumps({"reply": json.dumps([whole], ensure_ascii=False)}, ensure_ascii=False)]
-    holds = Lines([line])
+    holds = LineTest([line])
     if sum(letter.isalnum() for letter in line) >= 12 and "\n" not in line and "." not in line:
         assert [holds(form) for form in forms] == [True] * len(forms)
 
@@ -31,15 +31,15 @@ def test_what_does_not_hold_the_words_in_their_order_is_no_trace(line: list[str]
     """Whatever the number of lines, only whole words one after another count."""
     phrase, joined = f" {' '.join(line)} ", f" {' '.join(text)} "
     expected = phrase in joined and len(phrase.strip()) >= 4
-    assert Lines([" ".join(line)])(" ".join(text)) == expected
+    assert LineTest([" ".join(line)])(" ".join(text)) == expected
     many = [f"слово{n} другое{n}" for n in range(100)]
-    assert Lines([" ".join(line), *many])(" ".join(text)) == expected
+    assert LineTest([" ".join(line), *many])(" ".join(text)) == expected
 
 
 @pytest.mark.parametrize("line", ["", "да", "ok", "!!!", None])
 def test_lines_that_say_nothing_leave_no_trace(line: str | None) -> None:
     """They would be found in every text."""
-    assert not Lines([line])("да, ok!!!")
+    assert not LineTest([line])("да, ok!!!")
 
 
 @pytest.mark.parametrize(

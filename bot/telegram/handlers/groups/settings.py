@@ -65,7 +65,7 @@ async def all_pressed(query: CallbackQuery, callback_data: GroupButton, chat: Ch
 
 
 def _overview(connection: Connection, owner: User, services: Services) -> tuple[str, Rows]:
-    found = groups.everyone(connection, by=owner)
+    found = groups.all_groups(connection, by=owner)
     on = groups.enabled(connection, configured=services.config.groups.enabled)
     lines = [f"- {phrase(owner.lang, _state(groups.settings_of(one).on), name=one.name)}" for one in found]
     text = phrase(owner.lang, "groups-on" if on else "groups-off", groups=Markdown("\n".join(lines)))

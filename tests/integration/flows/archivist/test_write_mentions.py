@@ -8,7 +8,7 @@ import pytest
 from support.flows.analyst_stage import AnalysisStage
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.chronicle import repository as line, view
+from internal.chronicle import repository as chronicle, view
 from internal.errors import ModelUnavailable
 from internal.flows.archivist.write_mentions import MentionFinder, Mentions, NewNames
 from internal.flows.merging import people as merging_people
@@ -30,9 +30,9 @@ async def mentioned(stage: AnalysisStage) -> list[dict[str, int | None]]:
     """What each event mentions, by name, in the order of NEXT."""
 
     def work(connection: Any) -> list[dict[str, int | None]]:
-        events = line.events(connection, OWNER)
+        events = chronicle.events(connection, OWNER)
         found: dict[str, dict[str, int | None]] = {event.id: {} for event in events}
-        for one in line.mentions(connection, OWNER):
+        for one in chronicle.mentions(connection, OWNER):
             node = store.get_node(connection, OWNER, one.entity_id, hidden=True)
             assert node is not None
             found[one.event_id][node.name] = one.relevance
@@ -44,7 +44,7 @@ async def mentioned(stage: AnalysisStage) -> list[dict[str, int | None]]:
 async def touched(stage: AnalysisStage, after: int) -> set[str]:
     """Events that the change log tells of since."""
     log = await stage.talk.read(lambda c: changes.log_after(c, OWNER, after))
-    return {ref for kind, ref in log.entries or () if kind == line.EVENT_CHANGE}
+    return {ref for kind, ref in log.entries or () if kind == chronicle.EVENT_CHANGE}
 
 
 async def last_change(stage: AnalysisStage) -> int:
@@ -125,7 +125,7 @@ async def test_a_merge_moves_mentions_and_a_split_moves_them_back(stage: Analysi
     seq, now = await last_change(stage), stage.talk.clock.now()
     await stage.talk.write(lambda c: merging_people.merge(c, OWNER, olezha.id, oleg.id, now=now))
     assert await mentioned(stage) == [{"Олег": 3}, {}, {"Олег": 3}, {}]
-    events = await stage.talk.read(lambda c: line.events(c, OWNER))
+    events = await stage.talk.read(lambda c: chronicle.events(c, OWNER))
     assert await touched(stage, seq) == {events[2].id}
     seq = await last_change(stage)
     await stage.talk.write(lambda c: merging_people.split(c, OWNER, olezha.id, now=now))
@@ -137,11 +137,11 @@ async def test_a_forgotten_thing_is_mentioned_nowhere(stage: AnalysisStage) -> N
     """Its events are told of, so that a mirror forgets it too."""
     stage.archival.reply("ACME", entities=[ACME])
     await stage.archival.said("Работаю в ACME")
-    (mention,) = await stage.talk.read(lambda c: line.mentions(c, OWNER))
+    (mention,) = await stage.talk.read(lambda c: chronicle.mentions(c, OWNER))
     seq = await last_change(stage)
     await stage.archival.forget("entity", mention.entity_id)
     assert await mentioned(stage) == [{}, {}]
-    events = await stage.talk.read(lambda c: line.events(c, OWNER))
+    events = await stage.talk.read(lambda c: chronicle.events(c, OWNER))
     assert events[0].id in await touched(stage, seq)
 
 
@@ -160,7 +160,7 @@ async def test_an_analysis_mentions_what_it_names_whoever_came_first(stage: Anal
     session = await stage.conversation(("Ещё раз про ACME", "Понял."))
     await stage.judge()
     analysis, closing = await stage.events(session)
-    found = {one.event_id: one.relevance for one in await stage.talk.read(lambda c: line.mentions(c, OWNER))}
+    found = {one.event_id: one.relevance for one in await stage.talk.read(lambda c: chronicle.mentions(c, OWNER))}
     assert analysis.id not in found
     assert found[closing.id] == 3
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 from support.flows.flow_stage import OWNER
 from support.flows.mirror_stage import ROWS, TARGET, MirrorStage, following
 
-from internal.chronicle import repository as line, service as chronicle
+from internal.chronicle import repository as chronicle_repository, service as chronicle
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.requests import ForgettingService
@@ -137,7 +137,9 @@ class Life:
         now = self.mirror.now
 
         def work(connection: Connection) -> None:
-            event = self._one([one for one in line.events(connection, OWNER) if one.label == "Response"])
+            event = self._one(
+                [one for one in chronicle_repository.events(connection, OWNER) if one.label == "Response"]
+            )
             attrs = {"type": "response_analysis", "verdict": "correct", "rules_used": ["be brief"]}
             chronicle.analyse(
                 connection,
@@ -154,12 +156,12 @@ class Life:
 
     async def mentions(self) -> None:
         def work(connection: Connection) -> None:
-            event, entity = self._one(line.events(connection, OWNER)), self._any(connection, "Entity")
+            event, entity = self._one(chronicle_repository.events(connection, OWNER)), self._any(connection, "Entity")
             row = {"user_id": OWNER, "event_id": event.id, "entity_origin": entity, "entity_id": entity, "relevance": 3}
-            known = {(one.event_id, one.entity_id) for one in line.mentions(connection, OWNER)}
+            known = {(one.event_id, one.entity_id) for one in chronicle_repository.mentions(connection, OWNER)}
             if (event.id, entity) not in known:
                 connection.execute(insert(event_mentions).values(row))
-                line.mark_changed(connection, OWNER, [event.id])
+                chronicle_repository.mark_changed(connection, OWNER, [event.id])
 
         await self.mirror.write(work)
 
@@ -238,7 +240,9 @@ class Life:
                     return self._one(knowledge.facts_about(connection, OWNER, FactFilter(), now=self.mirror.now)).id
                 case "episode":
                     return self._one(episodes.listing(connection, OWNER)).id
-            return str(self._one([one.message_id for one in line.events(connection, OWNER) if one.message_id]))
+            return str(
+                self._one([one.message_id for one in chronicle_repository.events(connection, OWNER) if one.message_id])
+            )
 
         return kind, await self.mirror.database.read(work)
 

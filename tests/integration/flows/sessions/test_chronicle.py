@@ -21,7 +21,7 @@ from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import Run, RunState
-from internal.storage.erasure.traces import Lines, blank_texts
+from internal.storage.erasure.traces import LineTest, blank_texts
 from internal.storage.tables import users
 
 SILENCE = 31 * 60
@@ -415,7 +415,7 @@ async def test_an_analysis_whose_words_were_wiped_is_none(talk: Talk) -> None:
     await silence(talk)
     [session] = await sessions(talk)
     await judged(talk, session)
-    await talk.write(lambda c: blank_texts(c, OWNER, Lines(["about First answer."])))
+    await talk.write(lambda c: blank_texts(c, OWNER, LineTest(["about First answer."])))
     assert len([node for node in (await shown(talk)).nodes if node.label == "Analysis"]) == 1
     assert await talk.write(lambda c: service.drop_emptied(c, OWNER)) == 1
     assert [label for label, _ in await line(talk)] == ["Request", "Response", "Analysis"]
