@@ -89,6 +89,16 @@ def count(connection: Connection, user_id: int, *, state: NotificationState | No
     )
 
 
+def count_since(
+    connection: Connection, user_id: int, kind: NotificationKind, since: datetime, *, ref_id: str | None = None
+) -> int:
+    """How many of a kind were created for a user at or after a moment, with `ref_id` about that alone."""
+    notified = (notifications.c.user_id == user_id) & (notifications.c.kind == kind.value)
+    query = select(func.count()).where(notified, notifications.c.created_at >= since)
+    about = query if ref_id is None else query.where(notifications.c.ref_id == ref_id)
+    return int(connection.execute(about).scalar_one())
+
+
 def owners_due(connection: Connection, now: datetime) -> list[int]:
     """The owners with notifications to examine now; the longest waiting first.
 

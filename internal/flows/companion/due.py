@@ -30,7 +30,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.people.circle_words import circles_named
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
-from internal.storage.engine.owner_scope import acting_for
+from internal.storage.engine.owner_scope import acting_apart_for
 from internal.tasks import repository as tasks
 from internal.tasks.model import EVENING_CALLS, Task, after_contact
 from internal.tasks.service import postponed_by_owner
@@ -52,8 +52,6 @@ _SUNDAY: Final = 6
 _LATE: Final = timedelta(hours=4)
 """An overview later than this is not of the morning any more."""
 _AT_ONCE: Final = 50
-_LATEST: Final = 30
-"""Notifications in which today's nudge is looked for."""
 _BY_DAY: Final = range(9, 21)
 """Hours in which nobody is surprised to be told to call somebody."""
 _MOST_OPEN: Final = 3
@@ -104,29 +102,31 @@ class CompanionScheduler:
         now = self._clock.now()
         said = 0
         for user in await self._database.read(users.everybody):
-            today = local_day(user, now)
-            if user.state is UserState.ACTIVE and _digest_due(user, now, self._sent.get(user.user_id)):
-                with acting_for(user.user_id):
-                    showed = await self._showed(user, now)
-                    said += await self._database.write(lambda c: self._digest(c, user, showed, now))  # noqa: B023
-                self._sent[user.user_id] = today
-            if user.state is not UserState.ACTIVE or self._done.get(user.user_id) == today:
-                continue
-            if now.astimezone(ZoneInfo(user.tz)).time() < self._morning:
-                continue
-            with acting_for(user.user_id):
-                said += await self._database.write(lambda c: self._morning_of(c, user, now))  # noqa: B023 - awaited here
-                if not user.settings.get(DIGEST) and (showed := await self._showed(user, now)):
-                    said += await self._database.write(lambda c: self._digest(c, user, showed, now, day=False))  # noqa: B023
-            self._done[user.user_id] = today
+            if user.state is UserState.ACTIVE:
+                with acting_apart_for(user.user_id, log, "companion_failed"):
+                    said += await self._say_to(user, now)
         return said + await self._nudge_due(now)
+
+    async def _say_to(self, user: User, now: datetime) -> int:
+        today, said = local_day(user, now), 0
+        if _digest_due(user, now, self._sent.get(user.user_id)):
+            showed = await self._showed(user, now)
+            said += await self._database.write(lambda c: self._digest(c, user, showed, now))
+            self._sent[user.user_id] = today
+        if self._done.get(user.user_id) == today or now.astimezone(ZoneInfo(user.tz)).time() < self._morning:
+            return said
+        said += await self._database.write(lambda c: self._morning_of(c, user, now))
+        if not user.settings.get(DIGEST) and (fresh := await self._showed(user, now)):
+            said += await self._database.write(lambda c: self._digest(c, user, fresh, now, day=False))
+        self._done[user.user_id] = today
+        return said
 
     async def _nudge_due(self, now: datetime) -> int:
         """Nudges about contacts that are due, the longest overdue first; each owner once a day."""
         due = await self._database.read(lambda c: tasks.due_contacts(c, now, _AT_ONCE))
         nudged = 0
         for task in due:
-            with acting_for(task.user_id):
+            with acting_apart_for(task.user_id, log, "companion_failed"):
                 nudged += await self._nudge(task, now)
         return nudged
 
@@ -185,18 +185,14 @@ class CompanionScheduler:
     def _next_in_days(connection: Connection, user: User, task: Task, meant: LastContact, interval: int) -> int:
         """Days until the next nudge, twice as many after each one without a contact, at most a week or an interval."""
         since = meant.line.at if meant.line is not None else task.created_at
-        latest = notifications.listing(connection, user.user_id, limit=_LATEST)
-        before = sum(
-            one.ref_id == task.id and one.kind is NotificationKind.NUDGE and one.created_at > since for one in latest
-        )
+        before = notifications.count_since(connection, user.user_id, NotificationKind.NUDGE, since, ref_id=task.id)
         first = max(2, min(7, interval // 3))
         return min(max(7, interval), first << max(0, before - 1))
 
     @staticmethod
     def _nudged_today(connection: Connection, user: User, now: datetime) -> bool:
         midnight = now.astimezone(ZoneInfo(user.tz)).replace(hour=0, minute=0, second=0, microsecond=0)
-        latest = notifications.listing(connection, user.user_id, limit=_LATEST)
-        return any(one.kind is NotificationKind.NUDGE and one.created_at >= midnight for one in latest)
+        return notifications.count_since(connection, user.user_id, NotificationKind.NUDGE, midnight) > 0
 
     async def _showed(self, user: User, now: datetime) -> list[Reflection]:
         """The week's reflections, on the day on which they are said."""

@@ -24,7 +24,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
-from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
+from internal.storage.engine.owner_scope import acting_apart_for, acting_for, acting_for_everyone
 from internal.storage.erasure import forgettings, hidings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
 from internal.text_caches import TextHolder
@@ -167,9 +167,12 @@ class ForgettingService:
         """
         now = self._clock.now()
         due = await self._database.read(lambda connection: forgettings.due(connection, now, limit=_BATCH))
-        erased = [await self._erase_one(forgetting) for forgetting in due]
+        erased = 0
+        for forgetting in due:
+            with acting_apart_for(forgetting.user_id, log, "forgetting_failed"):
+                erased += await self._erase_one(forgetting)
         await self.follow()
-        return sum(erased)
+        return erased
 
     async def messages_with(self, user_id: int, kind: Kind, ref_id: str | None) -> set[str]:
         """The ids of the messages that may go too: those that state a fact, or are about a person. Raises NotFound."""
@@ -198,9 +201,7 @@ class ForgettingService:
             meant: tuple[Kind, str | None] = ("episode", document) if document else (kind, checked)
             left = bio_sentences.remaining(connection, user_id, checked) if kind == "fact" and checked else []
             asked = forgettings.ask(connection, user_id, *meant, now=now, due_at=now)
-            if kind == EVERYTHING and asked.id not in {
-                one.id for one in forgettings.due(connection, now, limit=_BATCH)
-            }:
+            if kind == EVERYTHING and forgettings.is_busy(connection, user_id):
                 raise Conflict("a message is being answered; try again in a moment")
             append_event(connection, ASKED, asked, now)
             taken = chosen | always_taken(connection, asked)
@@ -238,8 +239,7 @@ class ForgettingService:
             return self._erase(connection, forgetting, taken | always_taken(connection, forgetting))
 
         try:
-            with acting_for(forgetting.user_id):
-                report = await self._database.write(work)
+            report = await self._database.write(work)
         except Conflict:  # in use just now: it stays pending, and is due at the next tick
             return False
         self._forget(forgetting.user_id)

@@ -25,7 +25,7 @@ from internal.scheduling.clock import Clock
 from internal.storage import change_log
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
-from internal.storage.engine.owner_scope import acting_for
+from internal.storage.engine.owner_scope import acting_apart_for, acting_for
 
 log = logging.getLogger(__name__)
 
@@ -52,10 +52,10 @@ class NightlyMaintenance:
         """Maintains the memory of every owner whose latest night was not maintained yet."""
         now = self._clock.now()
         for user_id, last in await self._database.read(lambda c: self._due(c, now)):
-            with acting_for(user_id):
+            with acting_apart_for(user_id, log, "maintenance_failed"):
                 report = await self._maintain(user_id, prune=maintenance.may_prune(last, now))
                 await self._database.write(lambda c: communities.renew(c, user_id, now))  # noqa: B023 - awaited here
-            log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
+                log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
 
     async def maintain(self, user_id: int, *, dry_run: bool = False) -> MaintenanceReport:
         """Maintains one owner's memory now; a dry run returns what would change. Raises NotFound."""

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import itertools
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
@@ -59,11 +59,15 @@ log = logging.getLogger(__name__)
 RESPONDER = "agent:Responder"
 """Its name in events."""
 
-MAX_ATTEMPTS = 3
-"""Attempts at one answer by one process, before its user is sent an apology."""
+MAX_FAILURES = 3
+"""Failures of one answer in one process, before its user is sent an apology."""
 
-SILENT_ATTEMPTS = 2
+MAX_SILENCES = 2
 """Of those, at which the model did not even begin: each costs the user the whole limit."""
+
+MAX_EDITS = 2
+"""Answers that an edit of the question may make useless. The next one is sent all the same."""
+
 MAX_STARTS = 10
 """Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
 above, for mostly it is something else that kills it, and the question deserves its answer.
@@ -100,7 +104,18 @@ class TurnObserver(Protocol):
 
 class _Outcome(Enum):
     DONE = auto()
-    AGAIN = auto()
+    FAILED = auto()
+    SILENT = auto()
+    EDITED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """Whether a failure, a silence or an edit would not lead to another attempt."""
+
+    failure: bool
+    silence: bool
+    edit: bool
 
 
 class TurnFlow:
@@ -161,7 +176,8 @@ class TurnFlow:
         self._wake_outbox()
 
     async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
-        for attempt in itertools.count(1):
+        before = Counter[_Outcome]()
+        while before[_Outcome.DONE] == 0:
             question = await self._start(turn)
             if question is None:
                 return
@@ -169,9 +185,13 @@ class TurnFlow:
                 await self._drafts.begin(turn)
                 reading = with_files(question, self._files, self._database, partial(self._drafts.show, turn))
                 question = await or_stop(reading, stop) or question
-            last = attempt >= MAX_ATTEMPTS or question.turn.attempts >= MAX_STARTS
-            if await self._attempt(question, stop, last=last) is _Outcome.DONE:
-                return
+            failed = 1 + before[_Outcome.FAILED] + before[_Outcome.SILENT]
+            last = _Last(
+                failure=failed >= MAX_FAILURES or question.turn.attempts >= MAX_STARTS,
+                silence=1 + before[_Outcome.SILENT] >= MAX_SILENCES,
+                edit=before[_Outcome.EDITED] >= MAX_EDITS,
+            )
+            before[await self._attempt(question, stop, last)] += 1
 
     def stop(self, turn_id: str) -> bool:
         """Ends the writing of an answer and keeps what is written so far. False if none is being written."""
@@ -197,7 +217,7 @@ class TurnFlow:
 
         return await self._database.write(work, point="C3")
 
-    async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
+    async def _attempt(self, question: Question, stop: asyncio.Event, last: _Last) -> _Outcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
             below = self._files.below(question.user, question.asked) if self._files is not None else None
             return await self._say(question, line, TurnState.ANSWERED, below=below)
@@ -208,7 +228,7 @@ class TurnFlow:
         commands = NO_COMMANDS if self._commands is None else await self._commands.read(question)
         asked = [one for one in (requested, commands if commands.actions else None) if one is not None]
         if asked and all(one.only for one in asked):
-            return await self._keep(question, _GRANTED_REPLY, [], requested, commands, stopped=False, last=last)
+            return await self._keep(question, _GRANTED_REPLY, [], requested, commands, stopped=False, last=last.edit)
         try:
             reply = await self._write(question, [one.note for one in asked], stop)
             if not stop.is_set():
@@ -220,8 +240,8 @@ class TurnFlow:
             if not parts and not stop.is_set() and requested is None and not commands.actions:
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
-            return await self._failed(question, error, stop, last=last)
-        return await self._keep(question, reply, parts, requested, commands, stopped=stop.is_set(), last=last)
+            return await self._failed(question, error, stop, last)
+        return await self._keep(question, reply, parts, requested, commands, stopped=stop.is_set(), last=last.edit)
 
     async def _write(self, question: Question, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._requests.of(question), stop)
@@ -302,7 +322,7 @@ class TurnFlow:
             message, granted = await self._database.write(changes_together(work), point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
-            return _Outcome.AGAIN
+            return _Outcome.EDITED
         if message is not None:
             self._buffers.add(message, now)
         if self._grants is not None and granted:
@@ -321,20 +341,20 @@ class TurnFlow:
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
 
-    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
+    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, last: _Last) -> _Outcome:
         """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
         turn = question.turn
         if stop.is_set():
-            return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
+            return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last.edit)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
-        silent = isinstance(error, ModelSilent) and turn.attempts >= SILENT_ATTEMPTS
-        if isinstance(error, ModelRefused | ModelAccessDenied) or silent or last:
+        silent = isinstance(error, ModelSilent)
+        if isinstance(error, ModelRefused | ModelAccessDenied) or last.failure or (silent and last.silence):
             sorry = self._phrases(question.user.lang, sorry_key(error, question.user))
             return await self._say(question, sorry, TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
-        return _Outcome.AGAIN
+        return _Outcome.SILENT if silent else _Outcome.FAILED
 
     def _pause(self, turn: Turn, error: ModelError) -> timedelta:
         wait = retry_delay(turn.attempts, self._retry_base, RETRY_MAX)

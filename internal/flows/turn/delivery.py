@@ -31,6 +31,7 @@ MAX_ATTEMPTS = 50
 """With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
 PATIENCE = 3
 """After so many failures of Telegram's server at a message it holds up the others of its chat no longer."""
+FILES = ("document", "photo")
 FILE_ATTEMPTS = 5
 """After so many failures a file is given up, some 15 seconds: it is easily asked for again."""
 
@@ -119,7 +120,7 @@ class Delivery:
         `server_failed`: Telegram was reached and failed (5xx), perhaps at this very message.
         """
         failures = row.attempts + 1
-        file_failed = server_failed and row.outgoing.kind == "document" and failures >= FILE_ATTEMPTS
+        file_failed = server_failed and row.outgoing.kind in FILES and failures >= FILE_ATTEMPTS
         if file_failed or row.attempts >= MAX_ATTEMPTS:
             await self.refused(row, error)
             return
@@ -188,7 +189,7 @@ class Delivery:
         self, connection: Connection, row: OutboxRow, error: str, now: datetime, notice: str = "file-failed"
     ) -> None:
         out = row.outgoing
-        user = users.find(connection, out.user_id) if out.kind in ("document", "voice") else None
+        user = users.find(connection, out.user_id) if out.kind in (*FILES, "voice") else None
         if user is not None:
             whole = out.dedupe.rpartition(":")[0] or out.dedupe  # of several parts one notice is enough
             notice = "speech-failed" if out.kind == "voice" else notice

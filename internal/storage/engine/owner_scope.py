@@ -4,6 +4,7 @@ The policies are a second line of defence behind the `WHERE` of every repository
 """
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Final
@@ -34,6 +35,16 @@ def acting_for_everyone() -> Iterator[None]:
     """Units of work begun inside reach the rows of every owner."""
     with _entered(EVERYONE):
         yield
+
+
+@contextlib.contextmanager
+def acting_apart_for(user_id: int, log: logging.Logger, failed: str) -> Iterator[None]:
+    """`acting_for` one of many owners: an error is logged as the event `failed`, and the others have their turn."""
+    try:
+        with acting_for(user_id):
+            yield
+    except Exception:  # border of one owner
+        log.exception(failed, extra={"user_id": user_id})
 
 
 def narrow_to(user_id: int) -> None:

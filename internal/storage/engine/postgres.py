@@ -197,7 +197,10 @@ class PostgresEngine:
                 raise
 
     def _was_committed(self, xid: str) -> bool:
-        """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away."""
+        """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away.
+
+        One in progress ends when its server process notices that nobody is there: to guess before would double or lose.
+        """
         waited = 0.0
         while True:
             try:

@@ -156,6 +156,11 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
     return [forgetting_of(dict(row)) for row in found.mappings()]
 
 
+def is_busy(connection: Connection, user_id: int) -> bool:
+    """Whether one of the owner's turns is open."""
+    return connection.execute(_BUSY.where(turns.c.user_id == user_id).limit(1)).first() is not None
+
+
 def first_done(connection: Connection, since: datetime) -> datetime | None:
     """The time of the first erasure at or after a moment, of any owner."""
     done = (forgettings.c.state == "done") & (forgettings.c.due_at >= since)

@@ -73,7 +73,7 @@ class House:
         return [one.text for one in await self.nudges() if one.id not in before]
 
     async def nudges(self, user_id: int = OWNER) -> list[Notification]:
-        found = await self.talk.read(lambda c: notifications.listing(c, user_id))
+        found = await self.talk.read(lambda c: notifications.listing(c, user_id, limit=10_000))
         return [one for one in found if one.kind is NotificationKind.NUDGE]
 
     async def task(self, task: Task) -> Task:
@@ -134,6 +134,21 @@ async def test_a_nudge_that_is_not_answered_comes_more_seldom(house: House) -> N
     assert [day for day in range(8, 30) if await house.at(day)] == [8, 10, 14, 21, 28]
     await house.told("Called grandma today", grandma)
     assert [day for day in range(1, 15) if await house.at(day, month=4)] == [5, 7, 11]
+
+
+async def test_other_notifications_do_not_hide_earlier_nudges(house: House) -> None:
+    """Whoever has many reminders is nudged as seldom as others."""
+    await house.rhythm("Call grandma", person=await house.person("Grandma"))
+    nudged = []
+    for day in range(8, 30):
+        for n in range(35):
+            now = datetime(2027, 3, day, 17, tzinfo=UTC)
+            reminder = NotificationKind.REMINDER
+            await house.talk.write(
+                lambda c: notifications.generate(c, OWNER, reminder, "Pills", now=now, dedupe=f"{day}:{n}")  # noqa: B023 - awaited here
+            )
+        nudged += [day] * bool(await house.at(day))
+    assert nudged == [8, 10, 14, 21, 28]
 
 
 async def test_done_begins_the_interval_anew_and_never_ends_it(house: House) -> None:

@@ -23,6 +23,7 @@ from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, ApplyOutcome, Operation, SourceLine, Updated
 from internal.storage import vectors
 from internal.storage.database import Database
+from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import (
     TEXT,
@@ -202,6 +203,37 @@ async def test_a_person_is_hidden_at_once_and_can_be_brought_back(
     assert await _pass_window(clock, eraser) == 0
     with pytest.raises(NotFound):
         await database.write(lambda c: undo(c, OWNER, asked.id))
+
+
+async def test_a_failure_at_one_owner_keeps_nobody_elses_words(
+    database: Database, clock: FrozenClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Requests are erased in order: one that fails each time must not stand before all others for ever."""
+
+    class Failing(Remembering):
+        def forget(self, user_id: int) -> None:
+            if user_id == OWNER:
+                raise RuntimeError("broken")
+
+    for owner in (OWNER, STRANGER):
+        await database.write(lambda c: _learn(c, Added(CANARY), user_id=owner))  # noqa: B023 - awaited here
+        found = await database.read(lambda c: repository.listing(c, owner))  # noqa: B023 - awaited here
+        await database.write(lambda c: ask_forget(c, owner, found[0].id, now=clock.now()))  # noqa: B023 - awaited here
+    eraser = ForgettingService(database, clock, KEY, [Failing()])
+    assert await _pass_window(clock, eraser) == 1
+    assert await database.read(lambda c: c.execute(select(people).where(people.c.user_id == STRANGER)).all()) == []
+    assert [one.message for one in caplog.records if one.levelname == "ERROR"] == ["forgetting_failed"]
+
+
+async def test_everything_is_erased_at_once_behind_many_requests_of_others(
+    database: Database, clock: FrozenClock, eraser: ForgettingService
+) -> None:
+    """Only an answer that is being written to this owner is a reason to wait."""
+    ask = partial(forgettings.ask, user_id=STRANGER, kind="memory", now=NOON, due_at=NOON)
+    await database.write(lambda c: [ask(c, ref_id=f"memory-{n}") for n in range(60)])
+    await database.write(lambda c: _learn(c, Added(CANARY)))
+    await eraser.erase_now(OWNER, "everything", None)
+    assert await database.read(lambda c: repository.listing(c, OWNER)) == []
 
 
 async def test_nothing_of_a_forgotten_person_is_left_on_the_disk(

@@ -16,7 +16,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Turn
 from internal.dialogue.snapshots import repository as snapshots
 from internal.dialogue.snapshots.model import Snapshot
-from internal.errors import ModelSilent
+from internal.errors import ModelSilent, ModelUnavailable
 from internal.flows.forgetting.requests import ask
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.prompt import read_question
@@ -176,6 +176,14 @@ async def test_a_model_that_is_silent_is_asked_twice(talk: Talk) -> None:
     assert await talk.owed() == [
         "The language model takes too long to begin an answer. Your message is saved; please ask again a little later."
     ]
+
+
+async def test_a_silence_after_another_failure_is_the_first(talk: Talk) -> None:
+    """Only silences make a model one that is asked no more."""
+    turn = await talk.ask("Hi")
+    talk.responder.script = [[ModelUnavailable("no connection")], [ModelSilent()], ["Hello."]]
+    await talk.flow().answer(turn)
+    assert await talk.owed() == ["Hello."]
 
 
 async def test_prompts_of_a_long_talk_begin_alike(talk: Talk) -> None:

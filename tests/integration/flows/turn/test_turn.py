@@ -28,7 +28,7 @@ from internal.errors import (
     StorageError,
 )
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
-from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
+from internal.flows.turn.answer import MAX_FAILURES, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.people.service import Sender, from_metadata
 from internal.storage import tables
@@ -81,6 +81,18 @@ async def test_an_edit_while_the_answer_is_written_makes_it_anew(talk: Talk) -> 
     assert talk.responder.questions == ["Where is Kyiv?", "Where is Lviv?"]
     assert await talk.owed() == ["New."]
     assert talk.drafts.showing == set()
+
+
+async def test_edits_take_no_attempt_from_the_model(talk: Talk) -> None:
+    """A model that stumbles after two edits is asked again."""
+    taken = await talk.say("0")
+    assert taken.turn is not None
+    message = taken.message
+    assert message is not None
+    edited = [["Old.", lambda n=n: talk.edit(message, str(n))] for n in (1, 2)]
+    talk.responder.script = [*edited, [DOWN], [DOWN], ["New."]]
+    await talk.flow().answer(taken.turn)
+    assert await talk.owed() == ["New."]
 
 
 async def test_who_edits_for_ever_is_answered_all_the_same(talk: Talk) -> None:
@@ -254,7 +266,7 @@ async def test_attempts_survive_crashes(talk: Talk) -> None:
 async def test_crashes_take_no_attempt_from_the_model(talk: Talk) -> None:
     """A program that was killed often may still ask a model that stumbles as often as any other."""
     turn = await talk.ask("Hi")
-    await talk.write(lambda c: [turns.start(c, turn) for _ in range(MAX_ATTEMPTS + 1)])
+    await talk.write(lambda c: [turns.start(c, turn) for _ in range(MAX_FAILURES + 1)])
     talk.responder.script = [[DOWN], [DOWN], ["Hello."]]
     await talk.flow().answer(turn)
     assert await talk.owed() == ["Hello."]
