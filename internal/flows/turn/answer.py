@@ -3,11 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import Enum, auto
 from functools import partial
 from typing import Any, Protocol
 
@@ -33,6 +31,7 @@ from internal.events import bus, repository as events
 from internal.events.bus import Topic
 from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
+from internal.flows.turn.attempts import MAX_STARTS, Attempts, Last, Outcome
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.honest_reply import Claims
@@ -58,20 +57,6 @@ log = logging.getLogger(__name__)
 
 RESPONDER = "agent:Responder"
 """Its name in events."""
-
-MAX_FAILURES = 3
-"""Failures of one answer in one process, before its user is sent an apology."""
-
-MAX_SILENCES = 2
-"""Of those, at which the model did not even begin: each costs the user the whole limit."""
-
-MAX_EDITS = 2
-"""Answers that an edit of the question may make useless. The next one is sent all the same."""
-
-MAX_STARTS = 10
-"""Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
-above, for mostly it is something else that kills it, and the question deserves its answer.
-"""
 
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
@@ -100,22 +85,6 @@ class Drafts(Protocol):
 class TurnObserver(Protocol):
     def turn_ended(self, outcome: str, seconds: float) -> None:
         """`outcome` is answered, cancelled or failed; `seconds` since the turn was opened."""
-
-
-class _Outcome(Enum):
-    DONE = auto()
-    FAILED = auto()
-    SILENT = auto()
-    EDITED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class _Last:
-    """Whether a failure, a silence or an edit would not lead to another attempt."""
-
-    failure: bool
-    silence: bool
-    edit: bool
 
 
 class TurnFlow:
@@ -176,8 +145,8 @@ class TurnFlow:
         self._wake_outbox()
 
     async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
-        before = Counter[_Outcome]()
-        while before[_Outcome.DONE] == 0:
+        attempts = Attempts()
+        while True:
             question = await self._start(turn)
             if question is None:
                 return
@@ -185,13 +154,8 @@ class TurnFlow:
                 await self._drafts.begin(turn)
                 reading = with_files(question, self._files, self._database, partial(self._drafts.show, turn))
                 question = await or_stop(reading, stop) or question
-            failed = 1 + before[_Outcome.FAILED] + before[_Outcome.SILENT]
-            last = _Last(
-                failure=failed >= MAX_FAILURES or question.turn.attempts >= MAX_STARTS,
-                silence=1 + before[_Outcome.SILENT] >= MAX_SILENCES,
-                edit=before[_Outcome.EDITED] >= MAX_EDITS,
-            )
-            before[await self._attempt(question, stop, last)] += 1
+            if attempts.ended(await self._attempt(question, stop, attempts.last(question.turn.attempts))):
+                return
 
     def stop(self, turn_id: str) -> bool:
         """Ends the writing of an answer and keeps what is written so far. False if none is being written."""
@@ -217,7 +181,7 @@ class TurnFlow:
 
         return await self._database.write(work, point="C3")
 
-    async def _attempt(self, question: Question, stop: asyncio.Event, last: _Last) -> _Outcome:
+    async def _attempt(self, question: Question, stop: asyncio.Event, last: Last) -> Outcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
             below = self._files.below(question.user, question.asked) if self._files is not None else None
             return await self._say(question, line, TurnState.ANSWERED, below=below)
@@ -283,7 +247,7 @@ class TurnFlow:
         *,
         stopped: bool,
         last: bool,
-    ) -> _Outcome:
+    ) -> Outcome:
         """C4: stores the answer with its outbox rows, events, used memories and reminders; again, if it was edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
@@ -322,13 +286,13 @@ class TurnFlow:
             message, granted = await self._database.write(changes_together(work), point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
-            return _Outcome.EDITED
+            return Outcome.EDITED
         if message is not None:
             self._buffers.add(message, now)
         if self._grants is not None and granted:
             self._grants.count(granted)
         self._ended(turn, "cancelled" if stopped else "answered")
-        return _Outcome.DONE
+        return Outcome.DONE
 
     def _add_answer(
         self, connection: Connection, question: Question, text: str, mark: dict[str, Any] | None, now: datetime
@@ -341,7 +305,7 @@ class TurnFlow:
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
 
-    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, last: _Last) -> _Outcome:
+    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, last: Last) -> Outcome:
         """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
         turn = question.turn
         if stop.is_set():
@@ -354,7 +318,7 @@ class TurnFlow:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
-        return _Outcome.SILENT if silent else _Outcome.FAILED
+        return Outcome.SILENT if silent else Outcome.FAILED
 
     def _pause(self, turn: Turn, error: ModelError) -> timedelta:
         wait = retry_delay(turn.attempts, self._retry_base, RETRY_MAX)
@@ -363,7 +327,7 @@ class TurnFlow:
 
     async def _say(
         self, question: Question, text: str, state: TurnState, error: str | None = None, below: Keyboard = None
-    ) -> _Outcome:
+    ) -> Outcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
@@ -380,7 +344,7 @@ class TurnFlow:
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
-        return _Outcome.DONE
+        return Outcome.DONE
 
     def _ended(self, turn: Turn, outcome: str) -> None:
         self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())

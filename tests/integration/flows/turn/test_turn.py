@@ -28,7 +28,7 @@ from internal.errors import (
     StorageError,
 )
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
-from internal.flows.turn.answer import MAX_FAILURES, MAX_STARTS
+from internal.flows.turn.attempts import MAX_FAILURES, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.people.service import Sender, from_metadata
 from internal.storage import tables
