@@ -110,14 +110,14 @@ class CompanionScheduler:
     async def _say_to(self, user: User, now: datetime) -> int:
         today, said = local_day(user, now), 0
         if _digest_due(user, now, self._sent.get(user.user_id)):
-            showed = await self._showed(user, now)
-            said += await self._database.write(lambda c: self._digest(c, user, showed, now))
+            reflections_found = await self._reflections_found(user, now)
+            said += await self._database.write(lambda c: self._digest(c, user, reflections_found, now))
             self._sent[user.user_id] = today
         if self._done.get(user.user_id) == today or now.astimezone(ZoneInfo(user.tz)).time() < self._morning:
             return said
         said += await self._database.write(lambda c: self._morning_of(c, user, now))
-        if not user.settings.get(DIGEST) and (fresh := await self._showed(user, now)):
-            said += await self._database.write(lambda c: self._digest(c, user, fresh, now, day=False))
+        if not user.settings.get(DIGEST) and (reflections_found := await self._reflections_found(user, now)):
+            said += await self._database.write(lambda c: self._digest(c, user, reflections_found, now, day=False))
         self._done[user.user_id] = today
         return said
 
@@ -194,7 +194,7 @@ class CompanionScheduler:
         midnight = now.astimezone(ZoneInfo(user.tz)).replace(hour=0, minute=0, second=0, microsecond=0)
         return notifications.count_since(connection, user.user_id, NotificationKind.NUDGE, midnight) > 0
 
-    async def _showed(self, user: User, now: datetime) -> list[Reflection]:
+    async def _reflections_found(self, user: User, now: datetime) -> list[Reflection]:
         """The week's reflections, on the day on which they are said."""
         wanted = user.settings.get(REFLECTIONS, True) and user.user_id > 0
         if not wanted or local_day(user, now).weekday() != _SUNDAY:
@@ -206,15 +206,15 @@ class CompanionScheduler:
             return []
 
     def _digest(
-        self, connection: Connection, user: User, showed: Sequence[Reflection], now: datetime, *, day: bool = True
+        self, connection: Connection, user: User, reflections: Sequence[Reflection], now: datetime, *, day: bool = True
     ) -> bool:
         """The overview of the day with the week's reflections, or these alone, once; where nothing is, none."""
         found, wording, payload = agenda(connection, user, now=now), self._wording(), dict[str, Any]()
         kind = NotificationKind.DIGEST if day and not found.empty else NotificationKind.REFLECTION
         texts = [wording.digest(user, found, now)] if kind is NotificationKind.DIGEST else []
-        if showed:
-            text, payload["buttons"] = wording.reflections(user, showed, now)
-            payload["messages"] = list(dict.fromkeys(line.message_id for one in showed for line in one.sources))
+        if reflections:
+            text, payload["buttons"] = wording.reflections(user, reflections, now)
+            payload["messages"] = list(dict.fromkeys(line.message_id for one in reflections for line in one.sources))
             texts.append(text)
         if not texts:
             return False

@@ -9,21 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    ColumnElement,
-    Connection,
-    LargeBinary,
-    Table,
-    Text,
-    and_,
-    cast,
-    delete,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import JSON, Column, Connection, LargeBinary, Table, Text, and_, cast, delete, or_, select, update
+from sqlalchemy.sql import ColumnElement
 
 from internal.storage import tables
 from internal.storage.chunks import chunks
