@@ -2,7 +2,8 @@
 
 They are at least those that the search finds with its dictionaries, which a database thread must not load. A form is
 written as the key that a word of a text has (`word_keys`): `саши` in any case, `^коли` only with a capital since it is
-an ordinary word, `^^коли` not where it opens a sentence; `~` and `~^` stand before a sound of the other alphabet.
+an ordinary word or, as `^ян`, short, `^^коли` not where it opens a sentence; `~` and `~^` stand before a sound of the
+other alphabet.
 """
 
 import re
@@ -38,7 +39,8 @@ def word_keys(word: str, inside: bool) -> tuple[str, ...]:
     """The keys by which a word of a text is compared with forms. `inside`: it opens no sentence."""
     key, capital = name_key(word), word[:1].isupper()
     if len(key) < _SHORTEST:
-        return ()
+        short = len(key) == _SHORTEST - 1 and capital
+        return (f"^{key}", f"^^{key}")[: 1 + inside] if short else ()
     bare = _POSSESSIVE.sub("", key) if key.isascii() else key
     sounds = [f"{'l' if key.isascii() else 'c'}:{sound}" for sound in skeletons(bare)]
     found = [key]
@@ -83,8 +85,8 @@ def keys_in(text: str) -> set[str]:
         if keys := word_keys(word, word[0].isupper() and _stands_inside(text, match.start())):
             found.update(keys)
             if before:
-                found.add(f"{before} {keys[0]}")
-            before = keys[0]
+                found.add(f"{before} {name_key(word)}")
+            before = name_key(word)
     return found
 
 
@@ -184,7 +186,7 @@ def _called(key: str) -> Iterable[str]:
 def _marked(form: str, nominative: str, closeness: int) -> str:
     """The form as it must be written to be one of the name, not an ordinary word."""
     if form not in _homographs() or (closeness == CASE and form == nominative):
-        return form
+        return form if len(form) >= _SHORTEST else f"^{form}"
     return f"^{form}" if closeness == CASE or form == nominative else f"^^{form}"
 
 

@@ -26,7 +26,7 @@ def test_every_form_that_the_search_finds_is_erased(name: str) -> None:
     """Cases, vocatives, other spellings, long and short forms, in the three languages."""
     [word] = name_words(name)
     forms = sentence_forms([name])
-    found = [form for form in word_forms(word) if not form.startswith("~") and len(form) > 2]
+    found = [form for form in word_forms(word) if not form.startswith("~") and len(form) > 1]
     sentences = [f"вчора {form.capitalize()}, а" for form in found if not any(part in form for part in NO_NAMES)]
     assert [sentence for sentence in sentences if forms.isdisjoint(keys_in(sentence))] == []
 
@@ -51,6 +51,10 @@ def test_a_name_in_another_spelling_is_erased_wherever_it_is_found(names: tuple[
         ("Иван Петров", "met Petrov again", True),
         ("Olena Petrenko", "розмовляв з Петренком", True),
         ("Tom", "видел Тома вчера", True),
+        ("Ян", "Ян приехал", True),
+        ("Ian", "Видели: Ян тут", True),
+        ("Jo", "I met Jo today", True),
+        ("Ли", "приехал ли он", False),
         ("Николай", "коли ти прийдеш", False),
         ("Николай", "Коли ти прийдеш?", False),
         ("Tom", "Тому що втомився", False),
