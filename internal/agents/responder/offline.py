@@ -35,6 +35,7 @@ from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
+from internal.language.search.subjects import subjects_of, tells_change
 from internal.language.tasks.contacts import asks_of_contact, tells_of_contact
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
@@ -209,13 +210,15 @@ def _line(person: Person) -> str:
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
     if request.relations:
         return _related(request, said, known, speech)
-    if kept := _asked_for(request, _with_name(said, known), speech):
-        return kept
     found = people_named_in(said, known) or people_called_in(said, known) or people_named_in(request.query, known)
     names = [name for subject in found for name in subject.names]
+    if kept := _asked_for(request, _with_name(said, known), names, speech):
+        return kept
     lines = newest_about(said, request, names) or newest_about(request.query, request, names)
     tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
-    if found and (tells or not lines) and len(lines) < _MANY and not any(line.overrides for line in lines):
+    kinds = bool(subjects_of(said))
+    updated = len(lines) >= _MANY or any(line.overrides or (kinds and tells_change(line.text)) for line in lines)
+    if found and (tells or not lines) and not updated:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
     if remembered and shared(said, remembered[0].text) >= max((line.share for line in lines), default=0.0):
@@ -252,14 +255,15 @@ def _with_name(said: str, known: Sequence[Subject]) -> str:
     return f"{' '.join(asked)} {meant[0].name}"
 
 
-def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
+def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speech: _Speech) -> str:
     """The memories of the kind asked for, else the facts that answer; empty if there is neither."""
     if kept := of_kind(said, request.memories) or of_kind(request.query, request.memories):
         return _memories(kept, request, speech)
     answers = answering(said, request.facts) or answering(request.query, request.facts)
     if not answers:
         return ""
-    lines = newest_about(said, request) or newest_about(request.query, request)
+    older = answers[0].text
+    lines = newest_about(said, request, names, older) or newest_about(request.query, request, names, older)
     newer = [
         line for line in lines if not _only_repeats_facts(line.text, answers) and line.newer_than(answers[0].said_at)
     ][:1]

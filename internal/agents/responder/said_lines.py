@@ -7,9 +7,9 @@ somebody else are left out. A quotation asserts nothing, so that a line too many
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from internal.agents.model import ResponderRequest
@@ -21,6 +21,8 @@ from internal.language.commands.recognise import is_order
 from internal.language.names.kin import kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
+from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.names.places import place_ids
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import (
     besides_change,
@@ -44,6 +46,11 @@ _STEM: Final = 7
 _RARE: Final = 3
 _LEAST: Final = 4
 """Most lines with a word by which one line goes on from another, and its least letters: "out" joins nothing."""
+
+_SHORTENED: Final = (5, 6, _STEM)
+"""Letters by which a shorter word takes up a longer one: приват for ПриватБанк."""
+_BURST: Final = timedelta(minutes=2)
+"""Longest pause after which a message goes on from the one before: "sold the Lada", "got himself a Kia"."""
 
 _PARTICLES: Final = words("out up off down away back")
 """Of English verbs: "work out" and "out of milk" have nothing in common."""
@@ -107,33 +114,45 @@ def _bare(text: str) -> str:
     return _FILE.sub("", text).strip() if "[file " in text else text
 
 
-def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()) -> list[SaidLine]:
+def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = (), older: str = "") -> list[SaidLine]:
     """At most two lines about what a question asks, the newest first: what changed last, and what says most.
 
-    `names` are those of the people known whom the question names.
+    `names` are those of the people known whom the question names; `older` is a fact from which a line may go on.
     """
     lines = _lines(request)
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
     names = [*names, *_asker(said, request)]
-    people = _People(said, names, request.owner.language)
+    people = _People(said, names, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
     terms = [_terms(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
     begun: set[str] = set()
+    known = _terms(older)
+    taken_up = {term[:_STEM] for term in known - besides if len(term) >= _LEAST}
     found: list[SaidLine] = []
     for line, there in zip(lines, terms, strict=True):
+        if found and people.continue_in(found, line):
+            text = f"{found[-1].text.rstrip(' .')}. {line.text}"
+            found[-1] = replace(found[-1], text=text, change=found[-1].change or tells_change(text))
+            continue
         share = sum(bool(there & word) for word in asked) / max(len(asked), 1)
-        touches = not line.speaker and bool(subjects & subjects_of(line.text))
-        goes_on = not line.speaker and bool(begun & {term[:_STEM] for term in there})
-        if (goes_on and people.not_another(line.text)) or (
-            (touches or share >= _HALF) and people.same(line.text, there)
-        ):
+        of, tells = subjects_of(besides_change(line.text)), not line.speaker and tells_change(line.text)
+        moves = "home" in subjects and tells and not of and not there.isdisjoint(place_ids())
+        touches = not line.speaker and (moves or bool(subjects & subjects_of(line.text)))
+        from_there = begun if known <= there else begun | taken_up
+        goes_on = not line.speaker and bool(from_there & {term[:_STEM] for term in there})
+        beside = (
+            of and subjects and not of & subjects and not any(there & word for word in asked if not word & people.terms)
+        )
+        fits = touches or (share >= _HALF and not beside) or (tells and (found or older) and not of and people.named)
+        if (goes_on and people.not_another(line.text)) or (fits and people.same(line.text, there)):
             change = (goes_on or touches) and tells_change(line.text)
             found.append(replace(line, share=share, change=change, follows=goes_on))
             if not goes_on:
                 new = _terms(besides_change(line.text)) - besides
-                begun |= {term[:_STEM] for term in new if frequent[term] <= _RARE and len(term) >= _LEAST}
+                rare = [term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST]
+                begun |= {term[:length] for term in rare for length in _SHORTENED}
     found = [line for line in found if not _only_orders(line.text, request.now)]
     if not found and subjects:
         told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
@@ -180,18 +199,21 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
 class _People:
     """Whom a question is about, by name or kinship; nobody: the owner."""
 
-    def __init__(self, said: str, names: Sequence[str], language: Language) -> None:
-        self._language = language
-        meant = [*names, *(one.name for one in find_people(said, text_language(said, language)))]
-        self.terms = {term for name in meant for word in query_terms(name) for term, _ in word}
+    def __init__(self, said: str, names: Sequence[str], language: Language, asked: Set[str]) -> None:
+        self._language, self._asked = language, asked
+        self._names = [*names, *(one.name for one in find_people(said, text_language(said, language)))]
+        self.terms = {term for name in self._names for word in query_terms(name) for term, _ in word}
         self._roles = roles_of(said)
+        self.named = bool(self.terms or self._roles)
 
     def same(self, text: str, terms: set[str]) -> bool:
         """Whether a line names one of those asked about, or is the owner's about himself."""
-        if self.terms or self._roles:
+        if self.named:
             there = roles_of(text)
-            return bool(self.terms & terms) or any(
-                _same_kinship_word(one, other) for one in self._roles for other in there
+            return (
+                bool(self.terms & terms)
+                or name_boosts(text, {0: self._names}).get(0, 0.0) >= NAMED  # in another form: Андрюха, Дэн
+                or any(_same_kinship_word(one, other) for one in self._roles for other in there)
             )
         return self.not_another(text)
 
@@ -199,18 +221,34 @@ class _People:
         """Whether a line is not about somebody else, if the question is about the owner."""
         said = tokens(text)
         begins = said[:_BEGINS]
-        if self.terms or self._roles or not begins or any(token.key in _SPEAKER for token in begins):
+        if self.named or not begins or any(token.key in _SPEAKER for token in begins):
             return True
-        people = {
-            one.written for one in find_people(text, text_language(text, self._language)) if one.name == one.written
-        }
         if begins[0].key in _OTHERS or (len(begins) > 1 and begins[0].key in _LINKS and begins[1].key in _OTHERS):
             return False
         touched = any(token.key in _TOUCHED for token in said)
+        if begins[0].key in _OWN and len(begins) > 1 and subjects_of(begins[1].text) & self._asked:
+            return True
         if begins[0].key in _OWN and not touched and any(token.key in relations() for token in begins[1:]):
             return False
-        return not any(
-            (token.text in people and not subjects_of(token.text)) or _is_relative(token.key) for token in begins
+        return not self._begins_with_somebody(text)
+
+    def continue_in(self, found: Sequence[SaidLine], line: SaidLine) -> bool:
+        """Whether a line, of nobody and no subject of its own, goes on from what was just said of a change."""
+        last, of = found[-1], subjects_of(line.text)
+        if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
+            return False
+        begun = subjects_of(last.text)
+        if not (last.overrides or tells_change(last.text) or (found[1:] and (not begun or begun & self._asked))):
+            return False
+        within = 1 if "partner" in self._asked else _BEGINS  # a name further on may be that of the new one
+        return not (of and self._asked and not of & self._asked) and not self._begins_with_somebody(line.text, within)
+
+    def _begins_with_somebody(self, text: str, within: int = _BEGINS) -> bool:
+        found = find_people(text, text_language(text, self._language))
+        people = {one.written for one in found if one.name == one.written}
+        return any(
+            (token.text in people and not subjects_of(token.text)) or _is_relative(token.key)
+            for token in tokens(text)[:within]
         )
 
 

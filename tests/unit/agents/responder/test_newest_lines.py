@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import yaml
@@ -125,3 +125,43 @@ def test_a_line_that_takes_up_the_old_answer_comes_first(
 ) -> None:
     """Whatever verb tells the change: it names what the older line named, or calls a relative by another word."""
     assert later in answer(language, question, (earlier, EARLIER), (later, LATER)).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "earlier", "first", "then"),
+    [
+        ("ru", "на чём ездит Гриша?", "Гриша ездит на оке", "гриша оку сдал в утиль", "взял весту"),
+        ("uk", "де працює Юля?", "Юля працює в Розетці", "юлю звільнили", "влаштувалась у бібліотеку"),
+        ("en", "where does Dan live?", "Dan lives in Camden", "dan's lease ended", "he's crashing in Peckham"),
+    ],
+)
+def test_the_next_message_belongs_to_what_changed(
+    language: str, question: str, earlier: str, first: str, then: str
+) -> None:
+    """Sent right after it; a day later it is of something else."""
+    told = [(earlier, EARLIER), (first, LATER)]
+    assert (
+        f"{first}. {then}" in answer(language, question, *told, (then, LATER + timedelta(seconds=20))).splitlines()[0]
+    )
+    assert f"{first}. {then}" not in answer(language, question, *told, (then, LATER + timedelta(days=1)))
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "earlier", "beside"),
+    [
+        ("ru", "где живёт Дима?", "Дима живёт в Уфе", "Дима женился на Алле"),
+        ("uk", "де живе Коля?", "Коля живе в Києві", "Коля купив шкоду"),
+        ("en", "where does Sam live?", "Sam lives in Bristol", "Sam switched jobs"),
+    ],
+)
+def test_news_of_another_subject_does_not_answer(language: str, question: str, earlier: str, beside: str) -> None:
+    """It names whom the question names, and tells of something else: it is not quoted first."""
+    said = answer(language, question, (earlier, EARLIER), (beside, LATER))
+    assert earlier in said
+    assert said.index(earlier) < f"{said}{beside}".index(beside)
+
+
+def test_a_line_that_takes_up_a_fact_comes_before_it() -> None:
+    """Only the fact is left of the older line: it repeats the name of the town that was left."""
+    said = answer("en", "Where do I live?", ("upped sticks from Derby, Bath it is", LATER), fact="I live in Derby")
+    assert "Bath" in said.splitlines()[0]
