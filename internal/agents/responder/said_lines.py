@@ -128,7 +128,7 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
     terms = [_terms(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
     begun: set[str] = set()
-    known = _terms(older)
+    known = {term for term in _terms(older) if term[0].isalnum()}  # without sounds, which only capitals have
     taken_up = {term[:_STEM] for term in known - besides if len(term) >= _LEAST}
     found: list[SaidLine] = []
     for line, there in zip(lines, terms, strict=True):

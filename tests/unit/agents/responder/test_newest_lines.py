@@ -162,6 +162,7 @@ def test_news_of_another_subject_does_not_answer(language: str, question: str, e
 
 
 def test_a_line_that_takes_up_a_fact_comes_before_it() -> None:
-    """Only the fact is left of the older line: it repeats the name of the town that was left."""
-    said = answer("en", "Where do I live?", ("upped sticks from Derby, Bath it is", LATER), fact="I live in Derby")
-    assert "Bath" in said.splitlines()[0]
+    """Only the fact is left of the older line: the newer one repeats the name of the place that was left."""
+    said = answer("en", "Where do I work?", ("jacked in Costa, on reception at a vet's", LATER), fact="I work at Costa")
+    assert said.splitlines()[0].endswith("“jacked in Costa, on reception at a vet's”")
+    assert said.splitlines()[1:] in ([], ["Before that: I work at Costa [F1]."])
