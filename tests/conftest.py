@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import ssl
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
+
+# Where a test embeds in its own process, threads that wait for each other in a loop would take ten times the processor.
+os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 
 import pytest
 from hypothesis import settings
