@@ -100,17 +100,20 @@ async def test_a_placeholder_that_is_stuck_does_not_come_after_its_answer(stage:
     assert await stage.texts(user) == ["answer"]
 
 
-async def test_a_file_at_which_telegram_fails_is_soon_given_up_and_its_user_told(stage: BotStage) -> None:
+@pytest.mark.parametrize(("kind", "method"), [("document", "sendDocument"), ("photo", "sendPhoto")])
+async def test_a_file_at_which_telegram_fails_is_soon_given_up_and_its_user_told(
+    stage: BotStage, kind: str, method: str
+) -> None:
     """Its chat goes on meanwhile."""
     user = await stage.person()
-    await stage.fault("server_error", "sendDocument", chat_id=user, times=50)
-    export = await stage.owe(user, "Yours", kind="document", filename="me.json", content="{}")
+    await stage.fault("server_error", method, chat_id=user, times=50)
+    export = await stage.owe(user, "Yours", kind=kind, filename="me.json", content="{}")
     answer = await stage.owe(user, "answer")
     await stage.settled(answer)
     await stage.settled(export, "refused")
     await eventually(lambda: _two(stage, user))
     assert await stage.texts(user) == ["answer", phrase("en", "file-failed")]
-    assert len(await stage.ledger(user, "sendDocument")) == 5
+    assert len(await stage.ledger(user, method)) == 5
 
 
 async def test_a_file_that_is_too_big_is_refused_at_once_and_its_user_told(stage: BotStage) -> None:
