@@ -27,10 +27,14 @@ _YES_OR_NO: Final = re.compile(
 )
 _FOR_ADVICE: Final = re.compile(
     r"\b(?:can|could|should|shall|would|may|might|must) (?:i|we)\b|\b(?:what|how) (?:to|about)\b|\b(?:бы|б)\b"
-    r"|\b(?!(?:есть|опять|мать|память|часть|шесть|пять|д[еі]ти|очень|\w*[иео]сть|\w*[єї]ться|чуть|суть|кровать)\b)"
-    r"\w{2,}(?:ть|ться|ти|тися)\b"
+    r"|\b(?!д[еі]ти\b)\w{2,}(?:ти|тися)\b"
 )
-"""What to do or say, which others may read; of words in -ть and -ти most are infinitives."""
+"""What to do or say, which others may read; of words in -ти most are infinitives."""
+_INFINITIVE: Final = re.compile(
+    r"\b(?!(?:есть|опять|мать|память|часть|шесть|пять|очень|\w*[иео]сть|чуть|суть|кровать)\b)\w{2,}(?:ть|ться)\b"
+)
+"""What to do or say in Russian; in Ukrainian -ть is what somebody does ("їздить")."""
+_UKRAINIAN: Final = re.compile(r"[іїєґ]|\b(?:що|хто|коли|де|куди|чому|чим|ким|як\w*|котр\w*|чи\w?)\b")
 _TO_THE_OWNER: Final = re.compile(
     r"(?:please )?(?:(?:tell|show|advise) me|write down|(?:под|під)?скажи(?:,| мне| мені)|расскажи|розкажи"
     r"|посоветуй|порадь|запиши)(?!\w)(?!.*\b(?:about me|обо мне|про меня|про мене|(?:what|how) to)\b)"
@@ -94,7 +98,8 @@ def asks_for_himself(text: str) -> bool:
     if asked.split(" ")[0] not in known.asks and not _YES_OR_NO.match(asked):
         return False
     of_past = not {"did", "does"}.isdisjoint(words)
-    return (of_past or known.orders.isdisjoint(words)) and not _FOR_ADVICE.search(asked)
+    advice = _FOR_ADVICE.search(asked) or (_INFINITIVE.search(asked) and not _UKRAINIAN.search(asked))
+    return (of_past or known.orders.isdisjoint(words)) and not advice
 
 
 def readers_of(text: str, odds: float | None) -> Readers:
