@@ -228,10 +228,9 @@ class Draft:
         if isinstance(message.get("refusal"), str):
             self._refusal += message["refusal"]
         for key in _ECHOED:
-            if isinstance(piece := message.get(key), type(self._echo.get(key, piece))) and isinstance(
-                piece, str | list
-            ):
-                self._echo[key] = self._echo.get(key, type(piece)()) + piece
+            piece, before = message.get(key), self._echo.get(key)
+            if isinstance(piece, str | list) and (before is None or isinstance(piece, type(before))):
+                self._echo[key] = piece if before is None else before + piece
         self._take_calls(message.get("tool_calls"))
         if isinstance(message.get("function_call"), dict):  # as servers of before 2024 say it
             self._take_calls([{"function": message["function_call"]}])

@@ -18,11 +18,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal import text_caches
-from internal.agents.model import (
-    RecalledFact,
-    RecalledMemory,
-    ResponderRequest,
-)
+from internal.agents.model import RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelError, NotFound
@@ -32,11 +28,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
-from internal.language.discretion.recipients import (
-    readers_of,
-    recipient_of,
-    words_of,
-)
+from internal.language.discretion.recipients import readers_of, recipient_of, words_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed

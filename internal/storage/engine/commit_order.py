@@ -74,9 +74,9 @@ def state_of(connection: Connection, table: Table) -> str:
 
 
 def position_at(connection: Connection, table: Table, position: int | None = None, *, again: int = 0) -> ReadPosition:
-    """The position behind a place, or behind everything visible. Numbers skipped before it are looked for from now on.
+    """The position behind a number, or behind everything visible. Numbers skipped before it are looked for from now on.
 
-    A reader who read up to a place earlier cannot know what became visible before it since. So, where that can happen,
+    A reader who read up to a number earlier cannot know what became visible before it since. So, where that can happen,
     the last `again` numbers before it are read once more.
     """
     newest = int(connection.execute(select(func.coalesce(func.max(table.c.seq), 0))).scalar_one())
