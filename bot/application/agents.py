@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
-from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.archivist.reply.name_matcher import NameMatcher
 from internal.agents.ask_model import Asking
 from internal.config.agents import AgentConfig
 from internal.config.settings import Config
@@ -20,7 +20,7 @@ from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.reply_guard import ReplyGuard
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
-from internal.flows.companion.due import Wording
+from internal.flows.companion.scheduler import Wording
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.joint_requests import Together
 from internal.flows.tasks.handler import TaskHandler
@@ -49,7 +49,7 @@ def background_agents(
     persona, wake = config.persona.name, ticker.wake
     handlers: list[RunHandler[Any, Any]] = []
     if config.agents.archivist.enabled:
-        resolver = ReplyResolver(database, NameResolver(worker, models.embedder))
+        resolver = ReplyResolver(database, NameMatcher(worker, models.embedder))
         archivist = ArchivistHandler(
             database,
             clock,

@@ -33,7 +33,7 @@ from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
 from internal.flows.artifacts.file_bytes import MOST_IN_CHAT, UnusedFiles, files_of
 from internal.flows.companion.contacts import Contacts
-from internal.flows.companion.due import CompanionScheduler
+from internal.flows.companion.scheduler import CompanionScheduler
 from internal.flows.contacts.imports import ContactBook
 from internal.flows.correcting.facts import FactCorrections, WorkerDates
 from internal.flows.forgetting.requests import ForgettingService

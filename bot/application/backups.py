@@ -16,8 +16,8 @@ from internal.storage.backup import backup, postgres_backup
 from internal.storage.backup.backup import HELD, Backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import alone_in
-from internal.storage.erasure import forgettings
 from internal.storage.files.permissions import expect_within
+from internal.storage.forgetting import forgettings
 
 log = logging.getLogger(__name__)
 

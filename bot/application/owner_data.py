@@ -17,8 +17,8 @@ from internal.flows.transfer.restore_export import ReadExport, read_back
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.erasure.forgettings import Kind
 from internal.storage.files.permissions import expect_within
+from internal.storage.forgetting.forgettings import Kind
 
 
 async def _no_buffers() -> None:

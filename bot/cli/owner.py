@@ -16,7 +16,7 @@ from bot.cli.base import command, handed_over, load
 if TYPE_CHECKING:
     from internal.config.settings import Config
     from internal.flows.forgetting.requests import Erased
-    from internal.storage.erasure.forgettings import Kind
+    from internal.storage.forgetting.forgettings import Kind
 
 _USER = click.option(
     "--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", required=True, help="Whose memory."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.application.app import LOOKING, App
+from bot.application.app import App
 from bot.application.database import last_backup
 from bot.telegram.rendering import render, render_plain
 from bot.telegram.service import PollMonitor, TelegramService
@@ -39,7 +39,7 @@ async def work(
     notifying = _notifying(app, side.sender.wake)
     jobs = [Job("notifications", notifying.start_due)]
     if side.reading is not None:
-        jobs.append(Job("files", side.reading.read_waiting, LOOKING, aside=True))
+        jobs.append(Job("files", side.reading.read_waiting, aside=True))
     if app.database.shared:
         jobs.append(Job("figures", lambda: _share_figures(app, side.monitor), FIGURES_EVERY, everywhere=True))
     maintenance = app.maintenance(jobs)

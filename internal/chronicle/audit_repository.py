@@ -6,7 +6,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, literal, or_, sel
 
 from internal.chronicle.repository import mark_changed
 from internal.graph.node_repository import owner_node_id
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import (
     chronicle,
     event_mentions,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, not_, select
 
 from internal.chronicle.model import EventLabel
-from internal.storage.erasure import forgettings, hidings
+from internal.storage.forgetting import forgettings, hidings
 from internal.storage.tables import chronicle
 
 _NONE: Final = "[]"

@@ -15,8 +15,8 @@ from internal.dialogue.model import Message, visible
 from internal.language.search.message_traits import PICTURE, traits_of
 from internal.storage import search_items
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure import forgettings, hidings
-from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.forgetting import forgettings, hidings
+from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.tables import messages, search_backlog, search_items as items, users
 from internal.storage.vectors import MESSAGE
 

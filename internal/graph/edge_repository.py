@@ -26,7 +26,7 @@ from internal.graph.node_repository import VISIBLE, get_node, resolve_node
 from internal.storage import search_items
 from internal.storage.change_log import record_change
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id

@@ -10,7 +10,7 @@ from internal.graph.edge_repository import edge_of, holding, visible
 from internal.graph.model import Edge, EdgeFilter
 from internal.graph.node_repository import VISIBLE
 from internal.graph.relationships import FACT
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 _ENDS: Final = (("source", "target"), ("target", "source"))

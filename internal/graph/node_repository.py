@@ -15,7 +15,7 @@ from internal.storage import search_items
 from internal.storage.change_log import record_change
 from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import graph_nodes, search_items as items

@@ -12,7 +12,7 @@ from internal.graph.edge_repository import holding
 from internal.graph.model import CURRENT_EDGES, EdgeFilter
 from internal.graph.node_repository import VISIBLE
 from internal.storage.chunks import chunks
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 BATCH: Final = 5_000

@@ -28,7 +28,7 @@ from internal.people.operations import (
     Updated,
 )
 from internal.people.repository import SetBy
-from internal.storage.erasure import tombstone_repository
+from internal.storage.forgetting import tombstone_repository
 from internal.storage.types import new_id
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.people import erase_repository, repository, suggestion_repository, support, support_repository
+from internal.people import removal_repository, repository, suggestion_repository, support, support_repository
 from internal.people.bio import bio_from_names, folded_words, join_bio, made_of_names, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 
 _PREFIX = evidence.target("profile", "")
 _FIELDS = ("display_name", "aliases", "username", "bio")
@@ -72,7 +72,7 @@ def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now
     erased: list[str] = []
     for person_id, keys in _keys(hidings.parts_hidden_for(connection, user_id, list(ref_ids))).items():
         ids = {person_id, repository.resolve_id(connection, user_id, person_id) or person_id}
-        for person in erase_repository.profiles(connection, user_id, ids):
+        for person in removal_repository.profiles(connection, user_id, ids):
             found = [part.text for key, part in support.parts(person).items() if key in keys and part.kind == "bio"]
             take_out(connection, person, found, now=now)
             erased += found
@@ -83,7 +83,7 @@ def take_out(connection: Connection, person: Person, bio_sentences: Collection[s
     """Removes sentences from a profile for good, visible or not."""
     if not made_of_names(person):
         bio = without_sentences(person.bio, bio_sentences) or bio_from_names(person.names)
-        erase_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
+        removal_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
     keys = {Part("bio", sentence).key for sentence in bio_sentences}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
 
@@ -106,7 +106,7 @@ def _rewrite(connection: Connection, user_id: int, person_id: int, hidden: Colle
     kept = suggestion_repository.hidden_profile_parts(connection, user_id, person_id)
     suggestion_repository.drop_aside(connection, user_id, person_id)
     final = repository.resolve_id(connection, user_id, person_id)
-    for person in () if final is None else erase_repository.profiles(connection, user_id, [final]):
+    for person in () if final is None else removal_repository.profiles(connection, user_id, [final]):
         full = person
         for _, payload in kept:
             full = _with(connection, full, payload)

@@ -8,8 +8,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
 
 from internal.storage.chunks import chunks, rows_with
-from internal.storage.erasure import hidings
 from internal.storage.evidence import of_parts, target
+from internal.storage.forgetting import hidings
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
 
 _CHUNK: Final = 200

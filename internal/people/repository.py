@@ -17,7 +17,7 @@ from internal.storage.change_log import record_change
 from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import mentions, name_keys, people, search_items, users

@@ -15,7 +15,7 @@ from internal.graph import name_repository
 from internal.language.facts.overlap import revealing_words, reveals, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, support_repository
+from internal.people import removal_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
@@ -102,7 +102,7 @@ def remove_unsupported_parts(
     person. The caller erases the people of `unsupported`.
     """
     removed = RemovedParts()
-    for person in erase_repository.profiles(connection, user_id, sorted(lost.people)):
+    for person in removal_repository.profiles(connection, user_id, sorted(lost.people)):
         line_refs = support_repository.support_lines(connection, user_id, person.id)
         if not line_refs.get("") and not _is_kept_otherwise(connection, person) and not supported(person):
             removed.unsupported.append(person)
@@ -157,7 +157,7 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
         return []
     after = without_parts(person, parts_gone)
     gone = [part.text for part in parts_gone if part.key not in parts(after)]
-    erase_repository.rewrite(connection, person, after, gone, now=now)
+    removal_repository.rewrite(connection, person, after, gone, now=now)
     return gone
 
 

@@ -12,7 +12,7 @@ from internal.language.text.romanisation import skeletons
 from internal.people.bio import folded_words, negations
 from internal.people.model import Person
 from internal.people.names import keys_of
-from internal.storage.erasure import tombstone_repository
+from internal.storage.forgetting import tombstone_repository
 
 _STEM: Final = 4
 """How many sounds of a word identify it in a sentence: endings differ behind them."""

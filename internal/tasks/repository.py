@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from internal.errors import Conflict
 from internal.storage.change_log import record_change
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.rows import reader
 from internal.storage.tables import forgettings, people, task_firings, tasks

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Connection, func, or_, select
 
 from internal.graph.mirror import repository as mirror_repository
 from internal.storage.engine.postgres_server import database_bytes
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import inbox, merges, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 

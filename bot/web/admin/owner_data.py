@@ -10,7 +10,7 @@ from bot.web.http.fields import Request
 from bot.web.http.routers import APIRouter
 from internal.flows.forgetting.requests import Erased
 from internal.flows.transfer.restore_export import ReadExport
-from internal.storage.erasure.forgettings import Kind
+from internal.storage.forgetting.forgettings import Kind
 
 EXPORT_PATH = "/admin/export"
 FORGET_PATH = "/admin/forget"

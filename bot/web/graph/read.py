@@ -9,7 +9,7 @@ from internal.flows.archival.ingestion import content_of
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.model import Episode, Fact
-from internal.storage.erasure.forgettings import EVERYTHING, pending
+from internal.storage.forgetting.forgettings import EVERYTHING, pending
 
 _LAST_SEGMENT = 2**31 - 1
 

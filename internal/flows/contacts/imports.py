@@ -54,7 +54,7 @@ from internal.people.operations import Added, ApplyContext, SourceLine, Updated
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.erasure import tombstone_repository
+from internal.storage.forgetting import tombstone_repository
 from internal.storage.types import new_id
 
 LARGEST: Final = 5_000

@@ -24,7 +24,7 @@ from internal.graph.labels import NODES
 from internal.knowledge import service as knowledge
 from internal.people import service as people
 from internal.people.suggestion_repository import KEPT
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.tasks import service as tasks
 from internal.tasks.model import TaskState
 from internal.tasks.service import TaskAuthor

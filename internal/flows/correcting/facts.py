@@ -33,7 +33,7 @@ from internal.language.worker.process_pool import LanguageCallFailed, LanguageWo
 from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 
 log = logging.getLogger(__name__)
 

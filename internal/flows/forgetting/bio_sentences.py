@@ -22,12 +22,12 @@ from internal.knowledge.relations import materially_different, statement_key
 from internal.language.facts.overlap import revealing_words, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
-from internal.people import erase_repository, hidden_parts, support, support_repository, tombstones
+from internal.people import hidden_parts, removal_repository, support, support_repository, tombstones
 from internal.people.model import Person
 from internal.people.support import Part
 from internal.storage import evidence
-from internal.storage.erasure import forgettings, hidings
 from internal.storage.evidence import LineRef
+from internal.storage.forgetting import forgettings, hidings
 
 _STEM: Final = 3
 _ENDING: Final = 3
@@ -77,7 +77,7 @@ def _sentences_stating(
     at_ends = {fact_repository.person_of(connection, user_id, end) for end in stated.names}
     beside = support_repository.people_cited(connection, user_id, stated.lines)
     ids = sorted(one for one in {*at_ends, *beside} if one is not None)
-    for stored in erase_repository.profiles(connection, user_id, ids):
+    for stored in removal_repository.profiles(connection, user_id, ids):
         person = hidden_parts.with_hidden_parts(connection, stored)
         loose, bio, shown = support.loose_parts(connection, person), _bio(person), _bio(stored)
         states = {key for key, part in bio.items() if _states(part.text, stated, person, at_end=person.id in at_ends)}
@@ -162,7 +162,7 @@ def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_i
     asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
     if asked is None:
         return
-    for person in erase_repository.profiles(connection, user_id, [person_id]):
+    for person in removal_repository.profiles(connection, user_id, [person_id]):
         keys = [key for key in _bio(person) if key.startswith(part)]
         hidden_parts.hide(connection, user_id, asked.id, person_id, keys, now=now)
 
@@ -234,7 +234,7 @@ def erase_sentence(
     With a `key` lines up to now do not bring it back.
     """
     erased: list[str] = []
-    for person in erase_repository.profiles(connection, user_id, [person_id]):
+    for person in removal_repository.profiles(connection, user_id, [person_id]):
         erased = sentences_of(person, part)
         hidden_parts.take_out(connection, person, erased, now=now)
     if key is not None:

@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
-from internal.dialogue import erase_repository as dialogue_erasure
+from internal.dialogue import removal_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones as forgetting_tombstones
 from internal.flows.forgetting.erasure import Erasure, forget_cards
@@ -32,19 +32,13 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.language.names.forms import case_forms
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
-from internal.people import (
-    erase_repository,
-    hidden_parts,
-    repository as people,
-    support_repository,
-    tombstones,
-)
+from internal.people import hidden_parts, removal_repository, repository as people, support_repository, tombstones
 from internal.people.bio import sentences
 from internal.people.support_repository import LostSupport
 from internal.storage.engine.savepoints import undone_if_refused
-from internal.storage.erasure import forgettings, hidings, traces
-from internal.storage.erasure.forgettings import Forgetting
 from internal.storage.evidence import Lines
+from internal.storage.forgetting import forgettings, hidings, traces
+from internal.storage.forgetting.forgettings import Forgetting
 from internal.tasks import service as task_service
 from internal.tasks.teams import repository as teams
 
@@ -82,7 +76,7 @@ def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator
         yield
         for (forgetting_id, kind), targets in lifted.items():
             if kind == "node":
-                erase_repository.hide_nodes(connection, user_id, forgetting_id, targets)
+                removal_repository.hide_nodes(connection, user_id, forgetting_id, targets)
             else:
                 chains = fact_repository.chains(connection, user_id, targets)  # with versions that came meanwhile
                 versions = {one.fact.id for chain in chains.values() for one in chain}
@@ -321,7 +315,7 @@ def erase_person(
     stay too. Raises NotFound.
     """
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = erase_repository.profiles(connection, user_id, ids)
+    profiles = removal_repository.profiles(connection, user_id, ids)
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
     erased = Erasure(connection, user_id, now, wipe)

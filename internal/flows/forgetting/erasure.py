@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
-from internal.dialogue import erase_repository as dialogue_erasure
+from internal.dialogue import removal_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
 from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones
@@ -31,7 +31,7 @@ from internal.knowledge.model import Claim
 from internal.language.text.spelling import name_key
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
-from internal.people import erase_repository, repository as people, suggestion_repository, support, support_repository
+from internal.people import removal_repository, repository as people, suggestion_repository, support, support_repository
 from internal.people.bio import sentences
 from internal.people.contacts import repository as contacts
 from internal.people.contacts.model import StoredContact, marks
@@ -39,8 +39,8 @@ from internal.people.model import Person
 from internal.people.support_repository import LostSupport
 from internal.scheduling import run_repository as runs
 from internal.storage import evidence
-from internal.storage.erasure import tombstone_repository, traces
 from internal.storage.evidence import Lines
+from internal.storage.forgetting import tombstone_repository, traces
 from internal.tasks import repository as tasks, service as task_service
 from internal.tasks.model import Task
 from internal.tasks.teams import repository as teams
@@ -232,7 +232,7 @@ class Erasure:
                 self.erase_node(entity_id, counted=False)
         ids = {person.id for person in profiles}
         contacts.drop(self.connection, self.user_id, ids)
-        touched = erase_repository.erase(self.connection, self.user_id, ids)
+        touched = removal_repository.erase(self.connection, self.user_id, ids)
         knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
         dialogue_erasure.drop_sources(self.connection, self.user_id, "person", map(str, ids))

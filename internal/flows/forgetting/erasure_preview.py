@@ -11,18 +11,18 @@ from itertools import groupby
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasure
+from internal.dialogue import removal_repository as dialogue_erasure
 from internal.errors import Conflict
 from internal.flows.forgetting.erase import erase
 from internal.flows.forgetting.messages import by_ids
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
-from internal.people import erase_repository, hidden_parts, support
+from internal.people import hidden_parts, removal_repository, support
 from internal.people.repository import CHANGE_KIND
 from internal.storage.change_log import changed_after, last_change, noting_changes
 from internal.storage.engine.savepoints import taken_back
-from internal.storage.erasure import hidings
-from internal.storage.erasure.forgettings import Forgetting
-from internal.storage.erasure.hidings import Targets
+from internal.storage.forgetting import hidings
+from internal.storage.forgetting.forgettings import Forgetting
+from internal.storage.forgetting.hidings import Targets
 
 _NO_KEY = bytes(32)
 """No tombstone outlives a preview."""
@@ -72,5 +72,5 @@ def preview(
 
 def _parts(connection: Connection, user_id: int, person_ids: Iterable[int]) -> dict[int, set[str]]:
     """The keys of the parts of these profiles, hidden ones included."""
-    profiles = erase_repository.profiles(connection, user_id, person_ids)
+    profiles = removal_repository.profiles(connection, user_id, person_ids)
     return {one.id: set(support.parts(hidden_parts.with_hidden_parts(connection, one))) for one in profiles}

@@ -21,12 +21,12 @@ from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes, fact_repository
 from internal.knowledge.relations import is_functional
-from internal.people import erase_repository, hidden_parts, service as people
+from internal.people import hidden_parts, removal_repository, service as people
 from internal.storage import search_items
 from internal.storage.change_log import record_change
-from internal.storage.erasure import forgettings, hidings
-from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
-from internal.storage.erasure.shared_support import sharing
+from internal.storage.forgetting import forgettings, hidings
+from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting, Kind
+from internal.storage.forgetting.shared_support import sharing
 
 
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
@@ -79,7 +79,7 @@ def show(connection: Connection, asked: Forgetting) -> None:
     """Shows again what this closed request hid and no other hides."""
     user_id = asked.user_id
     ended = hidings.end_hiding(connection, user_id, asked.id)
-    erase_repository.show_nodes(connection, user_id, ended["node"])
+    removal_repository.show_nodes(connection, user_id, ended["node"])
     hidden_parts.update_hidden_parts(connection, user_id, ended["part"], now=asked.created_at)
     if asked.kind == EVERYTHING:
         message_items.put_later(connection, user_id)
@@ -101,8 +101,8 @@ def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
 def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
     """Hides what these requests will erase together, and nothing else: a fact of two messages with both."""
     hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
-    erase_repository.drop_items(connection, user_id, hidden["node"])
-    erase_repository.show_nodes(connection, user_id, visible["node"])
+    removal_repository.drop_items(connection, user_id, hidden["node"])
+    removal_repository.show_nodes(connection, user_id, visible["node"])
     hidden_parts.update_hidden_parts(connection, user_id, hidden["part"] | visible["part"], now=now)
 
 

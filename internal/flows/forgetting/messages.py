@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable
 from sqlalchemy import Connection
 
 from internal.artifacts import repository as artifacts
-from internal.dialogue import erase_repository as dialogue_erasure, repository as dialogue
+from internal.dialogue import removal_repository as dialogue_erasure, repository as dialogue
 from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import citing, quoting
 from internal.knowledge import episode_repository as episodes
 from internal.storage.chunks import chunks
-from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.forgetting.forgettings import Forgetting
 
 
 def document_of(connection: Connection, user_id: int, message_id: str) -> str | None:

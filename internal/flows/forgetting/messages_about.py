@@ -6,17 +6,17 @@ from functools import partial
 from sqlalchemy import Connection
 
 from internal.access import repository as users
-from internal.dialogue import erase_repository as dialogue_erasure
+from internal.dialogue import removal_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
 from internal.language.names.forms import holds_any, sentence_forms
-from internal.people import erase_repository, repository as people, service as people_service
+from internal.people import removal_repository, repository as people, service as people_service
 from internal.storage.database import Database
-from internal.storage.erasure.forgettings import Forgetting
-from internal.storage.erasure.shared_support import supporting_messages
+from internal.storage.forgetting.forgettings import Forgetting
+from internal.storage.forgetting.shared_support import supporting_messages
 
 
 async def messages_about(database: Database, user_id: int, person_id: int, *, now: datetime) -> set[str]:
@@ -36,7 +36,7 @@ def _supporting(connection: Connection, *, user_id: int, person_id: int, now: da
 
 def _with_naming(connection: Connection, *, user_id: int, person_id: int, supporting: set[str]) -> set[str]:
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = erase_repository.profiles(connection, user_id, ids)
+    profiles = removal_repository.profiles(connection, user_id, ids)
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
     others.append(users.get(connection, user_id).name)
     names = [name for one in profiles for name in (*one.names, one.username or "")]

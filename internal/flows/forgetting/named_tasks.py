@@ -5,14 +5,14 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.language.names.forms import holds_any, sentence_forms
-from internal.people import erase_repository, repository as people
+from internal.people import removal_repository, repository as people
 from internal.tasks import repository as tasks
 
 
 def assign(connection: Connection, user_id: int, person_id: int, now: datetime) -> None:
     """Makes the tasks about the person that name nobody else who is known, and are about nobody yet."""
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = erase_repository.profiles(connection, user_id, ids)
+    profiles = removal_repository.profiles(connection, user_id, ids)
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]
     forms = sentence_forms((name for one in profiles for name in one.names), others)
     for task in tasks.about_nobody(connection, user_id):

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository as dialogue_erasure, repository as dialogue
+from internal.dialogue import removal_repository as dialogue_erasure, repository as dialogue
 from internal.dialogue.model import INSTRUCTION_MARK, Message
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.snapshots import repository as snapshots
-from internal.storage.erasure import traces
+from internal.storage.forgetting import traces
 
 
 def instructions_of(messages: Iterable[Message]) -> list[str]:

@@ -25,8 +25,8 @@ from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
 from internal.storage.engine.owner_scope import acting_apart_for, acting_for, acting_for_everyone
-from internal.storage.erasure import forgettings, hidings
-from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
+from internal.storage.forgetting import forgettings, hidings
+from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting, Kind
 from internal.text_caches import TextHolder
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from internal.knowledge.model import Fact
 from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key
 from internal.memory.model import MemoryLookup, NodeRef, ProposedMemory
-from internal.storage.erasure import tombstone_repository
+from internal.storage.forgetting import tombstone_repository
 
 _OWNER = "owner"
 

@@ -9,7 +9,7 @@ from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.storage import search_items
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.owner_counters import next_rev
 
 FOUND_BY: Final = 1_000

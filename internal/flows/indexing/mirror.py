@@ -24,7 +24,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
-from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
+from internal.storage.forgetting.forgettings import EVERYTHING, FORGOTTEN
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)

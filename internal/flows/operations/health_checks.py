@@ -17,7 +17,7 @@ from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup
 from internal.storage.engine.postgres_server import ServerState
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.migration import current_revision, head_revision
 from internal.storage.vectors import Progress
 

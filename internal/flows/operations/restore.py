@@ -26,7 +26,7 @@ from internal.storage.backup.postgres_backup import replace_with
 from internal.storage.database import Database
 from internal.storage.engine import sqlite
 from internal.storage.engine.owner_scope import acting_for_everyone
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
 from internal.storage.transfer.row_copy import is_empty
 

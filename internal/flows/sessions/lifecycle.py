@@ -21,7 +21,7 @@ from internal.events import link_repository as links, repository as events
 from internal.memory.observations import targets_repository as memory
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import BEHIND, EDITING, RunState
-from internal.storage.erasure import traces
+from internal.storage.forgetting import traces
 from internal.storage.owner_counters import next_rev
 
 ANALYST: Final = "analyst"

@@ -21,8 +21,8 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes, fact_repository
 from internal.memory import service as memory
 from internal.people import repository as people
-from internal.storage.erasure import forgettings, hidings
-from internal.storage.erasure.hidings import DERIVED
+from internal.storage.forgetting import forgettings, hidings
+from internal.storage.forgetting.hidings import DERIVED
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import (
     chronicle,

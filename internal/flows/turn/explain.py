@@ -18,7 +18,7 @@ from internal.knowledge import episode_repository as episodes, service as knowle
 from internal.knowledge.model import Episode, Fact
 from internal.people import service as people
 from internal.people.model import Person
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 
 Source = Fact | Node | Message | Episode | Page
 """A source of an answer; an episode stands for a line that came by import or REST."""

@@ -13,7 +13,7 @@ from internal.knowledge.facts.citations import evidence_lines
 from internal.knowledge.model import Episode, EvidenceLine
 from internal.people import mention_repository
 from internal.people.model import Person
-from internal.storage.erasure.forgettings import EVERYTHING, pending
+from internal.storage.forgetting.forgettings import EVERYTHING, pending
 
 
 @dataclass(frozen=True, slots=True)

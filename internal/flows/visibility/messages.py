@@ -15,7 +15,7 @@ from internal.events.timeline_repository import TimelineEvent
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.flows.visibility.snapshot import telling
 from internal.knowledge import episode_repository as episodes
-from internal.storage.erasure import forgettings, traces
+from internal.storage.forgetting import forgettings, traces
 
 
 class _Going:

@@ -20,10 +20,10 @@ from internal.language.facts.overlap import reveals
 from internal.language.names import forms
 from internal.language.text.declension import written_forms
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, repository as people, support
+from internal.people import removal_repository, repository as people, support
 from internal.people.model import Person
 from internal.storage import evidence, search_items
-from internal.storage.erasure import traces
+from internal.storage.forgetting import traces
 
 _SHORTEST = 3
 """The shortest name, in letters, that is searched in the texts of others."""
@@ -212,5 +212,5 @@ def _visible_things(connection: Connection, user_id: int) -> list[Node]:
 
 def _person_of(connection: Connection, user_id: int, node_id: str) -> Person | None:
     person_id = fact_repository.person_of(connection, user_id, node_id)
-    profiles = [] if person_id is None else erase_repository.profiles(connection, user_id, [person_id])
+    profiles = [] if person_id is None else removal_repository.profiles(connection, user_id, [person_id])
     return profiles[0] if profiles else None

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.tasks import repository as tasks
 
 ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM, NotificationKind.NUDGE)

@@ -7,8 +7,8 @@ from sqlalchemy import Connection
 from internal.chronicle.view import HiddenMessages
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.storage.erasure import forgettings, hidings, traces
-from internal.storage.erasure.forgettings import EVERYTHING, Forgetting
+from internal.storage.forgetting import forgettings, hidings, traces
+from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:

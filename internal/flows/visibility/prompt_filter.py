@@ -15,11 +15,11 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledPassage
 from internal.dialogue.model import Message
 from internal.language.names.forms import case_forms, keys_in, sentence_forms
-from internal.people import erase_repository, repository as people, tombstones
+from internal.people import removal_repository, repository as people, tombstones
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
-from internal.storage.erasure.tombstone_repository import any_forgotten, forgotten_when
+from internal.storage.forgetting import forgettings
+from internal.storage.forgetting.tombstone_repository import any_forgotten, forgotten_when
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -81,7 +81,7 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
             ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
-            profiles = erase_repository.profiles(connection, user_id, ids)
+            profiles = removal_repository.profiles(connection, user_id, ids)
             names = [name for one in profiles for name in (*one.names, one.username or "")]
             found |= dict.fromkeys(sentence_forms(names, known), asked.created_at)
     return found

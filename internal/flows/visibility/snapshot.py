@@ -14,9 +14,9 @@ from internal.flows.visibility.lines import own_messages
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.knowledge import fact_repository
-from internal.people import erase_repository
-from internal.storage.erasure import forgettings, traces
-from internal.storage.erasure.forgettings import Forgetting
+from internal.people import removal_repository
+from internal.storage.forgetting import forgettings, traces
+from internal.storage.forgetting.forgettings import Forgetting
 
 
 def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
@@ -98,7 +98,7 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
 
 
 def _naming_person(connection: Connection, user_id: int, person_id: int) -> traces.Holds:
-    found = erase_repository.profiles(connection, user_id, {person_id})
+    found = removal_repository.profiles(connection, user_id, {person_id})
     names = name_traces.words_of([name for person in found for name in person.names])
     return name_traces.naming_person(names, name_traces.names_of_others(connection, user_id, {person_id}))
 

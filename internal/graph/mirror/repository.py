@@ -13,7 +13,7 @@ from internal.graph.node_repository import VISIBLE, node_of
 from internal.storage.chunks import chunks
 from internal.storage.engine.commit_order import ReadPosition, read_on
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
 
 _SOURCE, _TARGET = graph_nodes.alias("source_node"), graph_nodes.alias("target_node")

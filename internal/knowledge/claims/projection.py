@@ -19,7 +19,7 @@ from internal.knowledge.fact_repository import Version, merged_attributes
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group
 from internal.language.dates.precision import DatePrecision, finest
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 
 _EVENTS: Final = {
     "created": "fact_created",

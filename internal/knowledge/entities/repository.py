@@ -10,7 +10,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge.entities.resolved_names import KnownName, Vector
 from internal.language.text.spelling import name_key
 from internal.storage.chunks import CHUNK
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
 from internal.storage.vectors import from_blob

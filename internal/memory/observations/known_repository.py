@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 
 from internal.memory.model import NAMING, RefKey
 from internal.storage.chunks import CHUNK
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_edges, graph_nodes, observations, search_items, vectors
 from internal.storage.vectors import from_blob

@@ -16,7 +16,7 @@ from internal.memory.model import NodeRef
 from internal.memory.observations.changes import MemorySuggestion, SessionRef
 from internal.storage import evidence
 from internal.storage.chunks import rows_of
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import claims, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
 

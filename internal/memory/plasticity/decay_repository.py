@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Exists, Select, and_, exists, 
 from internal.graph.node_repository import VISIBLE
 from internal.memory.plasticity.repository import RELATES_TO
 from internal.storage.chunks import chunks
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 THINGS: Final = ("Decision", "Goal", "Question", "Preference", "Entity", "TemporalMarker")

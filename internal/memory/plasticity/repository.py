@@ -27,7 +27,7 @@ from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.graph.node_repository import VISIBLE
 from internal.storage.change_log import record_changes, record_selected
 from internal.storage.chunks import CHUNK, chunks
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 

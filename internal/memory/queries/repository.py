@@ -10,7 +10,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.graph.node_repository import VISIBLE, node_of
 from internal.language.text.spelling import name_key
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 _memory: Final = graph_nodes.alias("memory")

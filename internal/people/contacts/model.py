@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from internal.language.text.spelling import name_key
-from internal.storage.erasure.tombstone_repository import hashed
+from internal.storage.forgetting.tombstone_repository import hashed
 
 FILES: Final = ""
 """The book of what came in files; the others are the addresses of collections on servers."""

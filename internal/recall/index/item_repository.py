@@ -33,8 +33,8 @@ from internal.recall.index.people_repository import person_of_change
 from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks, rows_with
 from internal.storage.engine.expressions import merely_compared
-from internal.storage.erasure import hidings
-from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.forgetting import hidings
+from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.search_items import of_kind, passage_in, passages_of
 from internal.storage.tables import (
     claims,

@@ -10,8 +10,8 @@ from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON, ITEM_PREFIX, person_of
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
-from internal.storage.erasure import hidings
-from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.forgetting import hidings
+from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.tables import changes, name_keys, people, search_items, vectors
 from internal.storage.vectors import Vector, from_blob
 

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, and_, bindparam, literal, select
 
 from internal.storage.chunks import rows_of
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import facts, graph_edges
 
 # Run for every prompt: built once, for building a statement takes longer than running it.

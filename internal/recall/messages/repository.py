@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, exists, literal, select
 
-from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.message_rows import AS_STORED, kept_messages
 from internal.dialogue.model import Message
+from internal.dialogue.removal_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
 from internal.recall.messages.message_rows import MessageRow
 from internal.storage.chunks import chunks, rows_of
-from internal.storage.erasure import hidings
-from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
+from internal.storage.forgetting import hidings
+from internal.storage.forgetting.forgettings import EVERYTHING, FORGOTTEN
 from internal.storage.search_items import item_of
 from internal.storage.tables import changes, forgettings, messages, search_items, users
 from internal.storage.vectors import from_blob

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
 from internal.storage.chunks import rows_of
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, observations
 
 _CLAIM: Final = "claim:"

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Select, case, insert, inspect, select, update
 
 from internal.storage.engine.upsert import upsert
-from internal.storage.erasure.forgettings import REPLACED, Forgetting, forgetting_of
+from internal.storage.forgetting.forgettings import REPLACED, Forgetting, forgetting_of
 from internal.storage.tables import forgettings, hidings, inbox, outbox, tombstones, turns, users
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")

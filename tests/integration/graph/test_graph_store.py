@@ -14,7 +14,7 @@ from internal.graph import registry, store
 from internal.graph.labels import NODES
 from internal.graph.model import EdgeFilter, NodeFilter
 from internal.storage import search_items as searched
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes, name_keys, search_items
 from internal.storage.types import new_id
 

@@ -16,7 +16,7 @@ from support.long import examples
 from internal.errors import NotFound
 from internal.graph import store, traversal_repository
 from internal.graph.model import EdgeFilter
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 
 LATER = NOON + timedelta(days=1)
 

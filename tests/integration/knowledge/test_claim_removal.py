@@ -10,7 +10,7 @@ from internal.errors import NotFound
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import people
 
 CANARY = "zanzibarov"

@@ -9,26 +9,26 @@ import pytest
 import pytest_asyncio
 from support.knowledge.name_stage import NOON, OWNER, STRANGER, Stage, entity, fact, memory
 
-from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.archivist.reply.name_matcher import NameMatcher
 from internal.graph import store
 from internal.knowledge.entities.resolved_names import FactDates, FactLookup, NameMatch, Resolution
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import merge, repository as people
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.testing import TrigramEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def resolver() -> AsyncIterator[NameResolver]:
+async def resolver() -> AsyncIterator[NameMatcher]:
     worker = LanguageWorker()
-    yield NameResolver(worker, TrigramEmbedder())
+    yield NameMatcher(worker, TrigramEmbedder())
     await worker.close()
 
 
 @pytest.fixture
-def stage(resolver: NameResolver) -> Iterator[Stage]:
+def stage(resolver: NameMatcher) -> Iterator[Stage]:
     with memory() as connection:
         yield Stage(connection, resolver)
 
@@ -262,7 +262,7 @@ async def test_without_the_language_process_only_equal_names_are_one(stage: Stag
     """Nothing fails, nothing is lost; ISO and relative dates are read all the same."""
     closed = LanguageWorker()
     await closed.close()
-    stage.resolver = NameResolver(closed, TrigramEmbedder())
+    stage.resolver = NameMatcher(closed, TrigramEmbedder())
     first = await stage.hears(entity("Акме", "Organization"))
     found = await stage.hears(entity("акме"), facts=[fact("user", "WORKS_FOR", "ACME", valid_at="вчера")])
     assert found.entities[0].node_id == first.entities[0].node_id

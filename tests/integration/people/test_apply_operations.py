@@ -10,7 +10,7 @@ from support.knowledge.people_stage import KEY, NOON, OWNER, STRANGER, Archive, 
 from internal.people import service, suggestion_repository, tombstones
 from internal.people.model import Circle, embedding_text
 from internal.people.operations import Added, Merged, Updated
-from internal.storage.erasure import tombstone_repository
+from internal.storage.forgetting import tombstone_repository
 from internal.storage.search_items import text_hash
 from internal.storage.tables import changes, evidence, name_keys, people, search_items
 

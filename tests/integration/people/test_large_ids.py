@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from internal.dialogue import erase_repository
+from internal.dialogue import removal_repository
 from internal.tasks.teams import repository as teams
 
 
@@ -13,4 +13,4 @@ from internal.tasks.teams import repository as teams
 def test_ids_beyond_32_bits_are_compared(connection: Connection, number: int) -> None:
     """Forgetting asks both for every owner: new people and groups have such ids."""
     assert teams.erase_unsent(connection, number) == 0
-    assert not erase_repository.known_from_messages(connection, number, abs(number))
+    assert not removal_repository.known_from_messages(connection, number, abs(number))

@@ -11,14 +11,14 @@ from support.long import examples
 
 from internal.errors import NotFound, Refused
 from internal.language.text.spelling import name_key
-from internal.people import erase_repository, repository, service
+from internal.people import removal_repository, repository, service
 from internal.people.model import Circle, Person, embedding_text
 from internal.people.operations import Added, Merged, Updated
 from internal.people.service import Sender
 from internal.recall.index import people_repository as recall
 from internal.recall.index.people_matrix import PeopleMatrix
 from internal.storage import vectors
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import mentions, people, search_items
 
 MODEL, DIM = "test", 4
@@ -82,15 +82,17 @@ class LifeOfPeople(RuleBasedStateMachine):
     @rule(person_id=IDS)
     def hide_and_show(self, person_id: int) -> None:
         entities = repository.entity_ids(self.connection, OWNER, [person_id])
-        erase_repository.hide_nodes(self.connection, OWNER, "asked", entities)
+        removal_repository.hide_nodes(self.connection, OWNER, "asked", entities)
         self.follow_changes()
-        erase_repository.show_nodes(self.connection, OWNER, hidings.end_hiding(self.connection, OWNER, "asked")["node"])
+        removal_repository.show_nodes(
+            self.connection, OWNER, hidings.end_hiding(self.connection, OWNER, "asked")["node"]
+        )
 
     @rule(person_id=IDS)
     def erase(self, person_id: int) -> None:
         ids = {person_id} | repository.sources_of(self.connection, OWNER, person_id)
         if repository.resolve_id(self.connection, OWNER, person_id) == person_id:
-            erase_repository.erase(self.connection, OWNER, ids)
+            removal_repository.erase(self.connection, OWNER, ids)
 
     @rule(limit=st.integers(1, 3))
     def embed(self, limit: int) -> None:

@@ -8,11 +8,11 @@ from sqlalchemy import Connection
 from support.knowledge.people_stage import NOON, OWNER, STRANGER, Archive
 
 from internal.errors import Refused
-from internal.people import erase_repository, repository, service
+from internal.people import removal_repository, repository, service
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
 from internal.people.service import Sender
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 
 LATER = NOON + timedelta(days=1)
 
@@ -182,7 +182,7 @@ def test_a_contact_without_a_name_is_refused(connection: Connection) -> None:
 def test_somebody_who_is_being_forgotten_is_nowhere(connection: Connection, archive: Archive) -> None:
     """Hidden from lists, names, redirects, contacts and the archivist, until he is shown again."""
     archive.fragment(Added("Петров", ("Саша",), "petrov", 7), telegram_ids=(7,))
-    erase_repository.hide_nodes(connection, OWNER, "asked", repository.entity_ids(connection, OWNER, [1]))
+    removal_repository.hide_nodes(connection, OWNER, "asked", repository.entity_ids(connection, OWNER, [1]))
     assert archive.people == []
     assert repository.resolve(connection, OWNER, 1) is None
     assert service.find(connection, OWNER, "Петров") == []
@@ -191,5 +191,5 @@ def test_somebody_who_is_being_forgotten_is_nowhere(connection: Connection, arch
     assert [refused.reason for refused in outcome.refused] == ["unknown_person", "being_forgotten"]
     with pytest.raises(Refused):
         service.from_metadata(connection, OWNER, Sender(7, "Петров"), seen_at=NOON, now=NOON)
-    erase_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
+    removal_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
     assert archive.person("Петров").username == "petrov"

@@ -13,9 +13,9 @@ from support.long import examples
 
 from internal.graph import store, traversal_repository
 from internal.graph.model import EdgeFilter, Node
-from internal.people import erase_repository, repository, service
+from internal.people import removal_repository, repository, service
 from internal.people.operations import Added, Merged, Updated
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, merges
 from internal.storage.types import new_id
 
@@ -24,7 +24,7 @@ LATER = NOON + timedelta(days=3)
 
 def entity_of(connection: Connection, person_id: int) -> Node:
     """The node behind a person, visible or not."""
-    (profile,) = erase_repository.profiles(connection, OWNER, [person_id])
+    (profile,) = removal_repository.profiles(connection, OWNER, [person_id])
     node = store.get_node(connection, OWNER, profile.entity_id, hidden=True)
     assert node is not None
     return node
@@ -173,9 +173,9 @@ def test_a_hidden_persons_relations_are_hidden_too(two: Archive, connection: Con
     """At once, and back when it is undone."""
     acme, anna = make(connection, "Entity", name="ACME"), entity_of(connection, 1).id
     tell(connection, anna, "WORKS_FOR", acme)
-    erase_repository.hide_nodes(connection, OWNER, "asked", [anna])
+    removal_repository.hide_nodes(connection, OWNER, "asked", [anna])
     assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0}
-    erase_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
+    removal_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
     assert traversal_repository.distances(connection, OWNER, acme, hops=1, now=NOON) == {acme: 0, anna: 1}
 
 
@@ -187,7 +187,7 @@ def test_an_erased_persons_relations_are_erased(two: Archive, connection: Connec
     tell(connection, target, "KNOWS", source)
     kept = tell(connection, acme, "LOCATED_IN", city)
     service.merge(connection, OWNER, 2, 1, now=LATER)
-    assert erase_repository.erase(connection, OWNER, [1, 2]) == {acme}
+    assert removal_repository.erase(connection, OWNER, [1, 2]) == {acme}
     assert set(connection.execute(select(graph_nodes.c.id)).scalars()) == {acme, city}
     assert list(connection.execute(select(graph_edges.c.id)).scalars()) == [kept]
     assert list(connection.execute(select(claims.c.edge_id)).scalars()) == [kept]

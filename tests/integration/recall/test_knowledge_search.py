@@ -19,7 +19,7 @@ from internal.recall.index.hits import FactHit
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import Names
 from internal.storage.database import Database
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.testing.vectors import TrigramEmbedder
 
 

@@ -19,7 +19,7 @@ from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall.prompt.lessons import MAX_LESSONS, MAX_TOKENS, LessonRecall
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, users
 from internal.testing import FIRST_MOMENT, FrozenClock

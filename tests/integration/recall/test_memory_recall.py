@@ -25,7 +25,7 @@ from internal.recall.prompt.overview import Overview, OverviewSearch, PeopleFind
 from internal.recall.search.people import PeopleSearch
 from internal.storage import search_items
 from internal.storage.database import Database
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.testing.vectors import TrigramEmbedder
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.flows.message_stage import Talk
 from support.flows.recall_stage import NOON, OWNER, STRANGER
 
-from internal.dialogue import erase_repository, repository as dialogue
+from internal.dialogue import removal_repository, repository as dialogue
 from internal.flows.forgetting import requests
 from internal.llm.model import Vectors
 from internal.recall.messages.features import NAMES
@@ -62,7 +62,7 @@ async def test_deleted_lines_are_found_no_more(talk: Talk) -> None:
     await talk.say("How lovely")
     assert "A badger" in await talk.found("badger")
 
-    await talk.database.write(lambda c: erase_repository.drop(c, OWNER, [message.id]))
+    await talk.database.write(lambda c: removal_repository.drop(c, OWNER, [message.id]))
     assert "A badger" not in await talk.found("badger")
     hits = {hit.message.content: hit.reasons for hit in await talk.hits("animal")}
     assert hits["How lovely"].context > 0

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames, Memory, Watched
 
-from internal.people import erase_repository, repository, service
+from internal.people import removal_repository, repository, service
 from internal.people.model import INNER_CIRCLE, Circle
 from internal.people.operations import Added, Updated
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.storage.database import Database
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.testing.vectors import TrigramEmbedder, trigram_vectors
 
 ENGINEER = Added("Петров", circle=Circle.WORK_OUTER, bio="руководитель проекта альфа")
@@ -103,10 +103,12 @@ async def test_a_search_sees_every_write_made_before_it(
     assert set(found(await find(search, "врач в детской больнице"))) == {"Петров", "Мария"}
 
     maria = await database.read(lambda c: repository.entity_ids(c, OWNER, [2]))
-    await database.write(lambda c: erase_repository.hide_nodes(c, OWNER, "asked", maria))
+    await database.write(lambda c: removal_repository.hide_nodes(c, OWNER, "asked", maria))
     assert found(await find(search, "врач в детской больнице")) == ["Петров"]
 
-    await database.write(lambda c: erase_repository.show_nodes(c, OWNER, hidings.end_hiding(c, OWNER, "asked")["node"]))
+    await database.write(
+        lambda c: removal_repository.show_nodes(c, OWNER, hidings.end_hiding(c, OWNER, "asked")["node"])
+    )
     assert set(found(await find(search, "врач в детской больнице"))) == {"Петров", "Мария"}
 
 

@@ -12,7 +12,7 @@ from support.stores.stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state_repository as agent_state
-from internal.storage.erasure import forgettings, hidings
+from internal.storage.forgetting import forgettings, hidings
 from internal.storage.tables import users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from sqlalchemy import Connection, select
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.archivist.reply.name_matcher import NameMatcher
 from internal.agents.model import AgentReply, ArchivistRequest
 from internal.config.settings import RunsConfig
 from internal.flows.archival.ingestion import add_episode, text_segments
@@ -27,7 +27,7 @@ from internal.llm.model import Usage
 from internal.people import repository as people
 from internal.people.model import Person
 from internal.storage.database import Database
-from internal.storage.erasure.forgettings import Kind
+from internal.storage.forgetting.forgettings import Kind
 from internal.storage.tables import TEXT, metadata
 from internal.testing import TrigramEmbedder
 
@@ -111,7 +111,7 @@ class ErasingStage:
             clock,
             self.archivist,
             NoNames(),
-            ReplyResolver(database, NameResolver(LanguageHere(), TrigramEmbedder())),
+            ReplyResolver(database, NameMatcher(LanguageHere(), TrigramEmbedder())),
             Nobody(),
             mentions=MentionFinder(database, WorkerNameReader(self.names)),
             types=EntityTypes(),

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert
 from support.stores.stores import memory_store
 
 from internal.agents.archivist.output import ArchivistReply, parse
-from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.archivist.reply.name_matcher import NameMatcher
 from internal.agents.model import TranscriptLine
 from internal.graph import store
 from internal.graph.model import Node
@@ -59,7 +59,7 @@ class Stage:
     """One owner, Анна (@anna), and replies about her life. A name of a second line is a forward's."""
 
     connection: Connection
-    resolver: NameResolver
+    resolver: NameMatcher
     user_id: int = OWNER
     lines: Sequence[TranscriptLine] = (line(1), line(2, forwarded_from="Оксана"))
     digests: list[FactLookup] = field(default_factory=list)

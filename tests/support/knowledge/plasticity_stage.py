@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 from support.stores.stores import memory_store
 
 from internal.graph import store
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import changes, graph_edges, graph_nodes, users
 
 OWNER, STRANGER = 1, 2

@@ -10,8 +10,8 @@ from internal.access.model import LANGUAGES
 from internal.agents.analyst import offline as _analyst  # noqa: F401
 from internal.agents.archivist.offline import agent as _archivist  # noqa: F401
 from internal.agents.archivist.reply import (
-    resolve_facts as _facts,  # noqa: F401
-    resolve_memories as _memories,  # noqa: F401
+    memory_matcher as _memories,  # noqa: F401
+    name_matcher as _facts,  # noqa: F401
 )
 from internal.agents.context_manager import offline as _context_manager  # noqa: F401
 from internal.agents.enricher import offline as _enricher  # noqa: F401

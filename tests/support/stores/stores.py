@@ -37,7 +37,7 @@ ON_BOTH: Final = (
     "integration/graph/test_merged_facts.py",
     "integration/graph/test_traversal.py",
     "integration/knowledge/test_citations.py",
-    "integration/flows/archivist/test_resolve_facts.py",
+    "integration/flows/archivist/test_name_matcher.py",
     "integration/knowledge/test_claim_removal.py",
     "integration/knowledge/test_fact_periods.py",
     "integration/knowledge/test_record_claims.py",

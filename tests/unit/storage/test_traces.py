@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 import pytest
 from hypothesis import given, strategies as st
 
-from internal.storage.erasure.traces import LineTest, mention_pattern, name_pattern
+from internal.storage.forgetting.traces import LineTest, mention_pattern, name_pattern
 
 WORDS = st.text("абвгґїєabcxyz0123456789", min_size=1, max_size=9)
 MARKS = st.sampled_from([" ", ", ", " – ", '" ', " «", "... ", "\n", " & ", " <", "\\"])

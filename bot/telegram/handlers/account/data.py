@@ -18,7 +18,7 @@ from internal.flows.operations.model_call_log import KEPT as CALLS_KEPT
 from internal.flows.views.status import Status, read_status
 from internal.graph.mirror.repository import lag as mirror_lag
 from internal.storage.backup.backup import HELD
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 
 
 async def archive(message: Message, chat: Chat, services: Services) -> None:

@@ -41,11 +41,11 @@ from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.visibility.lines import own_messages
 from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.model import Fact
-from internal.people import erase_repository, service
+from internal.people import removal_repository, service
 from internal.people.model import Person
 from internal.storage.backup.backup import HELD
-from internal.storage.erasure import forgettings, hidings
-from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.forgetting import forgettings, hidings
+from internal.storage.forgetting.forgettings import Forgetting
 
 _EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
 _OFFERED = 6
@@ -288,7 +288,7 @@ def confirmation(user: User, person: Person | None, count: int) -> tuple[str, Ro
 
 def _name(connection: Connection, asked: Forgetting) -> str:
     ids = [] if asked.person_id is None else [asked.person_id]
-    return "".join(person.display_name for person in erase_repository.profiles(connection, asked.user_id, ids))
+    return "".join(person.display_name for person in removal_repository.profiles(connection, asked.user_id, ids))
 
 
 def router() -> Router:

@@ -17,7 +17,7 @@ from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access import repository as users
 from internal.access.model import User
-from internal.flows.companion.due import REFLECTIONS
+from internal.flows.companion.scheduler import REFLECTIONS
 from internal.flows.reflections.model import Reflection
 from internal.flows.reflections.service import MOST
 

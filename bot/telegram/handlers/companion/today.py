@@ -22,7 +22,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.companion.brief import brief
-from internal.flows.companion.due import DIGEST, set_digest
+from internal.flows.companion.scheduler import DIGEST, set_digest
 from internal.flows.companion.today import WEEK, agenda
 from internal.people import service as people
 from internal.people.model import Person

@@ -20,7 +20,7 @@ from internal.errors import ModelUnavailable, Refused
 from internal.flows.forgetting import requests
 from internal.flows.views import artifacts as view
 from internal.language.worker.process_pool import LanguageCallFailed
-from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.forgetting.forgettings import Forgetting
 
 _SHOWN = 700
 """Characters of a text on its card."""

@@ -50,7 +50,7 @@ from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.model import NAMING
 from internal.memory.queries import repository
-from internal.storage.erasure.forgettings import Forgetting
+from internal.storage.forgetting.forgettings import Forgetting
 
 LONGEST: Final = 2_000
 """Characters of a corrected text: a longer one is no memory."""

@@ -26,7 +26,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.merging import people
-from internal.people import erase_repository, repository, service
+from internal.people import removal_repository, repository, service
 from internal.people.model import Person
 
 
@@ -70,7 +70,7 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
         target = service.person(connection, user.user_id, target_id)
         if repository.get(connection, user.user_id, source_id) is None and source.id == target.id:
             # Merged before: pressed twice, or handled again after a crash. The redirect leads to the name.
-            [source] = erase_repository.profiles(connection, user.user_id, [source_id])
+            [source] = removal_repository.profiles(connection, user.user_id, [source_id])
             return source.display_name, target
         return source.display_name, people.merge(connection, user.user_id, source_id, target_id, now=now)
 

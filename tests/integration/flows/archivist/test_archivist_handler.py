@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 from support.stores.stored_values import agent_value
 
-from internal.agents.archivist.reply.resolve_facts import NameResolver
+from internal.agents.archivist.reply.name_matcher import NameMatcher
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
 from internal.events import agent_state_repository as agent_state
 from internal.flows.archival.ingestion import add_episode, text_segments
@@ -100,7 +100,7 @@ class Stage:
             talk.clock,
             self.archivist,
             LiteralNames(),
-            ReplyResolver(talk.database, NameResolver(worker, TrigramEmbedder())),
+            ReplyResolver(talk.database, NameMatcher(worker, TrigramEmbedder())),
             self.counted,
             mentions=MentionFinder(talk.database, WorkerNameReader(worker)),
             types=EntityTypes(),

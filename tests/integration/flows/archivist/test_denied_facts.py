@@ -13,7 +13,7 @@ from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting import erase
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.people import service as people
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.recall.index import item_repository
 from internal.recall.index.item_repository import EPISODE_CHANGE
 from internal.storage.change_log import changed_after, last_change
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 
 CANARY = "канарейкин"
 WORDS = f"Арендодатель {CANARY.capitalize()} берёт 14 500 гривен в месяц.".encode()

@@ -15,7 +15,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.flows.companion.contacts import Contacts
-from internal.flows.companion.due import CompanionScheduler
+from internal.flows.companion.scheduler import CompanionScheduler
 from internal.flows.forgetting import requests
 from internal.flows.reflections.service import Reflections
 from internal.knowledge import episode_repository

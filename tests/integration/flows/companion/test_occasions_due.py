@@ -13,7 +13,7 @@ from internal.access import repository as users
 from internal.dialogue.notifications import repository as notifications
 from internal.flows.companion import calendar
 from internal.flows.companion.contacts import Contacts
-from internal.flows.companion.due import CompanionScheduler, set_digest
+from internal.flows.companion.scheduler import CompanionScheduler, set_digest
 from internal.flows.forgetting import requests
 from internal.flows.reflections.service import Reflections
 from internal.graph import store

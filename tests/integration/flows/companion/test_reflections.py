@@ -17,7 +17,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.flows.companion.contacts import Contacts
-from internal.flows.companion.due import CompanionScheduler, set_digest
+from internal.flows.companion.scheduler import CompanionScheduler, set_digest
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.lifecycle import UNJUDGED

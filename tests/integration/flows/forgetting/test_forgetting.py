@@ -23,7 +23,7 @@ from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, ApplyOutcome, Operation, SourceLine, Updated
 from internal.storage import vectors
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import (
     TEXT,

@@ -25,8 +25,8 @@ from internal.graph import store
 from internal.knowledge import fact_repository
 from internal.people import repository as people, support
 from internal.storage.engine.savepoints import taken_back
-from internal.storage.erasure import forgettings, hidings as hiding_rows
-from internal.storage.erasure.forgettings import Kind
+from internal.storage.forgetting import forgettings, hidings as hiding_rows
+from internal.storage.forgetting.forgettings import Kind
 from internal.storage.tables import graph_edges, graph_nodes, hidings, messages, search_items, suggestions
 
 Target = tuple[Kind, str | None]

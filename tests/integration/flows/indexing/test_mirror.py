@@ -30,7 +30,7 @@ from internal.graph.mirror.projection import Batch, Mark
 from internal.graph.relationships import RELATIONSHIPS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.tables import mirrors, users as users_table
 from internal.storage.types import new_id
 

@@ -30,7 +30,7 @@ from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.tables import event_mentions, graph_edges, users as users_table
 from internal.storage.types import new_id
 

@@ -21,7 +21,7 @@ from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import Run, RunState
-from internal.storage.erasure.traces import LineTest, blank_texts
+from internal.storage.forgetting.traces import LineTest, blank_texts
 from internal.storage.tables import users
 
 SILENCE = 31 * 60

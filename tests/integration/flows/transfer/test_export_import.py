@@ -34,7 +34,7 @@ from internal.knowledge.model import FactFilter
 from internal.people import repository as people, service as people_service
 from internal.people.service import Sender
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import agent_state, messages, outbox, search_items, turns, users
 from internal.storage.transfer import owner_export

@@ -23,7 +23,7 @@ from internal.graph import node_repository
 from internal.graph.model import NodeFilter
 from internal.llm.openai import OpenAIChat
 from internal.people.service import Sender, from_metadata
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState
 from internal.testing import ScriptedModel

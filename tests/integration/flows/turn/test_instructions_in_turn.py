@@ -12,7 +12,7 @@ from internal.flows.forgetting.erase import erase_messages
 from internal.flows.turn import instructions as keep
 from internal.flows.views.memory import memory_view
 from internal.memory import service as memory
-from internal.storage.erasure.forgettings import Kind
+from internal.storage.forgetting.forgettings import Kind
 
 
 async def held(talk: Talk) -> list[str]:

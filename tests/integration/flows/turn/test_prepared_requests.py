@@ -21,7 +21,7 @@ from internal.flows.forgetting.requests import ask
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.prompt import read_question
 from internal.people.service import Sender, from_metadata
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState

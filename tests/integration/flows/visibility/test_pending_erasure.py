@@ -9,7 +9,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.flows.forgetting import requests
 from internal.flows.forgetting.requests import UNDO_WINDOW
 from internal.flows.visibility import pending_forgettings
-from internal.storage.erasure.forgettings import Forgetting, Kind
+from internal.storage.forgetting.forgettings import Forgetting, Kind
 
 
 @pytest.fixture

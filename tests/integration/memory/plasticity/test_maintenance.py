@@ -23,7 +23,7 @@ from internal.graph import store
 from internal.memory.plasticity import maintenance, operations, repository
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage.database import Database
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.tables import changes, evidence, metadata, observations, users
 from internal.testing import FrozenClock
 

@@ -10,7 +10,7 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language
-from internal.flows.companion.due import DIGEST
+from internal.flows.companion.scheduler import DIGEST
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NewClaim

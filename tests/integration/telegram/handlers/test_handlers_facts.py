@@ -32,7 +32,7 @@ from internal.knowledge.model import Episode, Fact, FactFilter, Segment
 from internal.language.dates.precision import DatePrecision
 from internal.people import repository as people, support, support_repository
 from internal.recall.prompt import facts as prompt_facts
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.storage.tables import outbox
 from internal.storage.types import new_id
 

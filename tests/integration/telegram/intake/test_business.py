@@ -13,7 +13,7 @@ from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, BUSINESS
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.storage.erasure import forgettings
+from internal.storage.forgetting import forgettings
 from internal.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from internal.agents.archivist.reply.resolve_memories import MemoryResolver, proposed_keys, text_of
+from internal.agents.archivist.reply.memory_matcher import MemoryMatcher, proposed_keys, text_of
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
 from internal.language.worker.process_pool import LanguageWorker
@@ -33,7 +33,7 @@ class OutOfReach(LanguageWorker):
 
 
 async def dated(*memories: ProposedMemory, worker: LanguageWorker | None = None) -> Sequence[ProposedMemory]:
-    resolver = MemoryResolver(worker or InThisProcess(), TrigramEmbedder())
+    resolver = MemoryMatcher(worker or InThisProcess(), TrigramEmbedder())
     return await resolver.dated(memories, LINES, "ru")
 
 

@@ -12,7 +12,7 @@ import yaml
 from numpy.typing import NDArray
 from support.paths import DATA
 
-from internal.agents.archivist.reply.resolve_memories import MemoryResolver, NearNode
+from internal.agents.archivist.reply.memory_matcher import MemoryMatcher, NearNode
 from internal.errors import ModelUnavailable
 from internal.language.search import word_match
 from internal.language.worker.embedding import embed_passages
@@ -64,8 +64,8 @@ OFFLINE = E5()
 
 
 @cache
-def here() -> MemoryResolver:
-    return MemoryResolver(Here(), OFFLINE)
+def here() -> MemoryMatcher:
+    return MemoryMatcher(Here(), OFFLINE)
 
 
 def key(row: dict[str, Any]) -> RefKey:
@@ -129,7 +129,7 @@ async def test_related_memories_are_told_with_how_near_they_are() -> None:
 
 async def test_without_the_language_process_nothing_is_called_the_same() -> None:
     """And nothing fails: what is not known again is kept twice, which a person can mend."""
-    resolver = MemoryResolver(Away(), OFFLINE)
+    resolver = MemoryMatcher(Away(), OFFLINE)
     one = RefKey("Goal", "Выучить испанский")
     assert await resolver.same_in_form([one], {"Goal": [("node", one.words)]}) == {}
     assert await resolver.same_in_meaning({one: [NearNode("node", one.words, 1.0)]}, None) == {}

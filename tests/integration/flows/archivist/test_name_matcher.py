@@ -16,7 +16,7 @@ from support.knowledge.name_stage import NOON, OWNER, TYPES, entity, fact
 from support.stores.stores import where
 
 from internal.agents.archivist.output import ArchivistReply, parse
-from internal.agents.archivist.reply.resolve_facts import ANCHORS, MARGIN, NameResolver
+from internal.agents.archivist.reply.name_matcher import ANCHORS, MARGIN, NameMatcher
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
 from internal.flows.archivist.resolve_reply import ReplyResolver
@@ -105,7 +105,7 @@ async def test_what_the_model_holds_for_one_name_is_one_thing(database: Database
         entity("Торговый Дом Северный", "Organization", summary="Оптовая база"),
         entity("Западный Торговый Дом", "Organization", summary="Поставщик гвоздей"),
     )
-    resolved = await ReplyResolver(database, NameResolver(worker, embedder)).names(OWNER, said, LINES, "ru")
+    resolved = await ReplyResolver(database, NameMatcher(worker, embedder)).names(OWNER, said, LINES, "ru")
     cosines = trigram_vectors(ANCHORS, DIMENSIONS) @ trigram_vectors(ANCHORS, DIMENSIONS).T
     distinct = max(cosines[i, j] for i in range(len(ANCHORS)) for j in range(i))
     assert resolved.threshold == pytest.approx(distinct + MARGIN)
@@ -124,7 +124,7 @@ async def test_known_names_cost_no_call(database: Database, worker: LanguageWork
     """Nor do those that declension or sound explains; a reply of people only reads nothing."""
     embedder = Watched()
     await store_entity(database, embedder, "Акме")
-    resolver = ReplyResolver(database, NameResolver(worker, embedder))
+    resolver = ReplyResolver(database, NameMatcher(worker, embedder))
     said = reply(entity("акме"), facts=[fact("user", "WORKS_FOR", "ACME"), fact("Person:1", "KNOWS", "user")])
     await resolver.names(OWNER, said, LINES, "ru")
     await resolver.names(OWNER, reply(), LINES, "ru")
@@ -137,7 +137,7 @@ async def test_an_embedder_that_is_down_costs_the_likeness_only(database: Databa
     await store_entity(database, embedder, "Северный Торговый Дом")
     embedder.down = True
     said = reply(entity("Торговый Дом Северный", "Organization"))
-    resolved = await ReplyResolver(database, NameResolver(worker, embedder)).names(OWNER, said, LINES, "ru")
+    resolved = await ReplyResolver(database, NameMatcher(worker, embedder)).names(OWNER, said, LINES, "ru")
     assert resolved.matches == {}
     assert resolved.dates == []
 
@@ -170,7 +170,7 @@ async def test_a_fact_is_dated_by_the_line_that_says_it(
 ) -> None:
     """As exactly as it was stated. A null beginning is the time of the earliest line, unless it had ended by then."""
     said = reply(facts=[fact("user", "WORKS_FOR", "ACME", evidence=[1, 2], **stated)])
-    assert (await NameResolver(worker, Watched()).resolve(said, LINES, [], "ru")).dates == [dates]
+    assert (await NameMatcher(worker, Watched()).resolve(said, LINES, [], "ru")).dates == [dates]
 
 
 async def test_a_rounded_date_is_no_more_exact_than_its_line(worker: LanguageWorker) -> None:
@@ -183,14 +183,14 @@ async def test_a_rounded_date_is_no_more_exact_than_its_line(worker: LanguageWor
     ):
         said = reply(facts=[fact("user", "WORKS_FOR", "ACME", evidence=[1], **stated)])
         lines = [TranscriptLine(1, "user", "Анна", SAID, line)]
-        [found] = (await NameResolver(worker, Watched()).resolve(said, lines, [], "ru")).dates
+        [found] = (await NameMatcher(worker, Watched()).resolve(said, lines, [], "ru")).dates
         assert (found.valid_precision, found.invalid_precision) == exact, line
 
 
 async def test_what_is_recorded_cites_the_lines_own_words(database: Database, worker: LanguageWorker) -> None:
     """A claim between nodes, with its dates and the verbatim lines."""
     said = reply(facts=[fact("user", "works at", "ACME", evidence=[2], valid_at="2020", attributes={"also": True})])
-    resolved = await ReplyResolver(database, NameResolver(worker, Watched())).names(OWNER, said, LINES, "ru")
+    resolved = await ReplyResolver(database, NameMatcher(worker, Watched())).names(OWNER, said, LINES, "ru")
     circumstances = ResolveContext(SystemClock().now(), "Анна", [1, 2])
     found = await database.write(
         lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, resolved, circumstances, TYPES)

@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Table, select
 
 from internal.storage.chunks import rows_with
-from internal.storage.erasure.forgettings import Forgetting
-from internal.storage.erasure.hidings import Targets
+from internal.storage.forgetting.forgettings import Forgetting
+from internal.storage.forgetting.hidings import Targets
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, hidings, observations, people, segments
 
 

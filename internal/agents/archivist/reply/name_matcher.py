@@ -1,4 +1,4 @@
-"""Resolves the names and dates of a reply before its transaction: what each name may mean, when each fact held."""
+"""Finds, before the transaction of a reply, which known names its names may mean, and when each of its facts held."""
 
 import logging
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.agents.archivist.reply.resolve_memories import MemoryResolver
+from internal.agents.archivist.reply.memory_matcher import MemoryMatcher
 from internal.agents.model import Language, TranscriptLine
 from internal.errors import ModelError
 from internal.graph import registry
@@ -46,7 +46,7 @@ ANCHORS = (
 """Different things, some of them hard to tell apart: the cosine of the two nearest is not near enough."""
 
 
-class NameResolver:
+class NameMatcher:
     """Compares names and reads dates with the language process and the embedder; without them it finds less.
 
     `memories` does so for memories.
@@ -54,7 +54,7 @@ class NameResolver:
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
         self._worker, self._embedder = worker, embedder
-        self.memories = MemoryResolver(worker, embedder)
+        self.memories = MemoryMatcher(worker, embedder)
         self._threshold: float | None = None
 
     async def resolve(

@@ -1,4 +1,4 @@
-"""Resolves the memories of a reply before its transaction: their times, and which are known in other words."""
+"""Finds, before the transaction of a reply, when its memories were and which of them are known in other words."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ class Calibration:
         return max(0.0, min(1.0, (cosine - self.floor) / (1 - self.floor)))
 
 
-class MemoryResolver:
+class MemoryMatcher:
     """Reads times and compares words with the language process and the embedder; without them it finds less."""
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:

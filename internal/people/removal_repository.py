@@ -14,7 +14,7 @@ from internal.people.model import Person
 from internal.storage import evidence, search_items as searched, vectors
 from internal.storage.change_log import record_change
 from internal.storage.chunks import rows_with
-from internal.storage.erasure import hidings
+from internal.storage.forgetting import hidings
 from internal.storage.tables import mentions, merges, people, suggestions
 
 
