@@ -1,0 +1,204 @@
+"""Stores the answer of a turn (C4): the message, what is to be sent, what was asked to be done, and the events."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.agents.citations import without_citations
+from internal.agents.model import ResponderRequest
+from internal.dialogue import reply_source_repository as sources, repository as dialogue, turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox.model import Rendered
+from internal.dialogue.model import CARDS_MARK, Message, Turn, TurnState
+from internal.events import bus, repository as events
+from internal.events.bus import Topic
+from internal.flows.sessions.lifecycle import SessionLifecycle
+from internal.flows.turn.attempts import Outcome
+from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
+from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
+from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
+from internal.flows.turn.files import Keyboard
+from internal.flows.turn.prompt import Question
+from internal.flows.turn.reply_sources import sources_of, used_memories
+from internal.llm.model import ChatReply
+from internal.memory.plasticity.decay import Plasticity
+from internal.memory.plasticity.operations import touch_used
+from internal.scheduling.clock import Clock
+from internal.storage.change_log import changes_together
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+RESPONDER = "agent:Responder"
+"""Its name in events."""
+
+STOPPED = "⏹"
+"""Replaces a placeholder whose answer was stopped before its first word."""
+
+Renderer = Callable[[str], Sequence[Rendered]]
+
+TurnEnded = Callable[[Turn, str], None]
+"""Told the turn and its outcome: answered, cancelled or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The model's reply, the messages that show it, and what its user asked to be done.
+
+    `request` is what the model was sent, None if nothing was; `stopped` by its user; `spoken`, also as a voice message.
+    """
+
+    reply: ChatReply
+    parts: Sequence[Rendered] = ()
+    requested: ReminderRequest | None = None
+    commands: Commands = NO_COMMANDS
+    request: ResponderRequest | None = None
+    stopped: bool = False
+    spoken: bool = False
+
+
+class AnswerStore:
+    """Ends turns in the database. What follows from an answer is written in the transaction of the answer."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        render: Renderer,
+        ended: TurnEnded,
+        *,
+        chronicling: SessionLifecycle,
+        plasticity: Plasticity,
+        grants: ReminderRequests | None,
+        commands: CommandFlow | None,
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._render, self._ended = render, ended
+        self._chronicling, self._plasticity, self._grants, self._commands = chronicling, plasticity, grants, commands
+
+    async def keep(self, question: Question, answer: Answer, placeholder: str | None, *, last: bool) -> Outcome:
+        """Stores an answer. If its question changed meanwhile: nothing, and EDITED, unless this is the `last` try."""
+        turn, now = question.turn, self._clock.now()
+        state = TurnState.CANCELLED if answer.stopped else TurnState.ANSWERED
+        rev = None if answer.stopped or last else question.rev
+
+        def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
+            if turns.finish(connection, turn, state, rev=rev):
+                return self._store(connection, question, answer, placeholder, now)
+            if rev is not None and turns.revision(connection, turn) != rev:
+                raise _Edited
+            return None, ()
+
+        try:
+            message, granted = await self._database.write(changes_together(work), point="C4")
+        except _Edited:
+            log.info("turn_edited", extra={"turn": turn.id})
+            return Outcome.EDITED
+        if message is not None:
+            self._buffers.add(message, now)
+        if self._grants is not None and granted:
+            self._grants.count(granted)
+        self._ended(turn, state.value)
+        return Outcome.DONE
+
+    async def say(
+        self,
+        question: Question,
+        text: str,
+        state: TurnState,
+        placeholder: str | None,
+        *,
+        error: str | None = None,
+        below: Keyboard = None,
+    ) -> Outcome:
+        """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
+        turn, now = question.turn, self._clock.now()
+        parts = card_parts(Card(list(self._render(text)), below))
+
+        def work(connection: Connection) -> None:
+            if turns.finish(connection, turn, state, error):
+                enqueue(connection, turn, parts, now, None, placeholder, question.asked)
+                payload = {"error": error} if error else {}
+                if state is TurnState.FAILED:
+                    append_event(connection, "agent_run_failed", turn, now, payload)
+                else:
+                    _publish(connection, question, now, payload)
+
+        await self._database.write(work, point="C4")
+        self._ended(turn, state.value)
+        return Outcome.DONE
+
+    def _store(
+        self, connection: Connection, question: Question, answer: Answer, placeholder: str | None, now: datetime
+    ) -> tuple[Message | None, Sequence[GrantedReminder]]:
+        turn, granted = question.turn, self._granted(connection, question, answer, now)
+        cards = [Card([one.part], one.keyboard) for one in granted]
+        if self._commands is not None:
+            cards += self._commands.carry_out(connection, question, answer.commands.actions, now)
+        messages = [*map(OutgoingPart, answer.parts), *(part for one in cards for part in card_parts(one))]
+        message = self._add_message(connection, question, answer, cards, now) if messages else None
+        if placeholder and not messages:
+            messages = [OutgoingPart(Rendered(STOPPED))]
+        ref = message.id if message else None
+        payload = {"message": ref, "model": answer.reply.model, "stopped": answer.stopped}
+        result, to = _publish(connection, question, now, payload, message=ref), question.asked
+        enqueue(connection, turn, messages, now, ref, placeholder, to, spoken=answer.spoken, result=result)
+        return message, granted
+
+    def _granted(
+        self, connection: Connection, question: Question, answer: Answer, now: datetime
+    ) -> Sequence[GrantedReminder]:
+        if self._grants is None or answer.requested is None:
+            return ()
+        return self._grants.grant(connection, question, answer.requested, now)
+
+    def _add_message(
+        self, connection: Connection, question: Question, answer: Answer, cards: Sequence[Card], now: datetime
+    ) -> Message:
+        """Adds the reply and its cards to the dialogue, with its sources; what it used grows stronger."""
+        turn, reply = question.turn, answer.reply.text
+        said = without_citations(reply) if answer.parts else ""
+        text = "\n\n".join([*[said] * bool(said), *(part.text for one in cards for part in one.parts)])
+        message = dialogue.add(
+            connection,
+            turn.user_id,
+            "assistant",
+            text,
+            now=now,
+            bot_id=turn.bot_id,
+            chat_id=turn.chat_id,
+            thread_id=turn.thread_id,
+            turn_id=turn.id,
+            delivery="pending",
+            user_metadata={CARDS_MARK: len(said)} if cards else None,
+        )
+        dialogue.record_activity(connection, turn.user_id, now)
+        self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
+        if answer.request is not None:
+            sources.add(connection, turn.user_id, message.id, sources_of(answer.request, reply))
+            touch_used(connection, turn.user_id, used_memories(answer.request, reply), now, self._plasticity)
+        return message
+
+
+def append_event(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> str:
+    """Appends an event of the responder about a turn, and returns its id."""
+    user_id, links = turn.user_id, {"turn": turn.id}
+    return events.append(connection, kind, source=RESPONDER, now=now, user_id=user_id, payload=payload, links=links)
+
+
+def _publish(
+    connection: Connection, question: Question, now: datetime, payload: dict[str, Any], message: str | None = None
+) -> str:
+    about = {"turn": question.turn.id, "message": message, "caused_by": question.begun}
+    fields: dict[str, Any] = {"payload": payload, "links": {name: ref for name, ref in about.items() if ref}}
+    return bus.publish(connection, Topic.PROCESSED, source=RESPONDER, now=now, user_id=question.turn.user_id, **fields)
+
+
+class _Edited(Exception):
+    """The question changed while it was being answered."""
