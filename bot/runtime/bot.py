@@ -148,7 +148,8 @@ async def telegram_side(
         if database.shared:
             part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
         shards: Shards = ALL_SHARDS if part is None else part.shards
-        sender = Sender(bot, delivery, budget, metrics, clock, shards, speaker(app))
+        rich = config.telegram.rich_messages
+        sender = Sender(bot, delivery, budget, metrics, clock, shards, speaker(app), rich=rich)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
         reading = artifact_reading(app, TelegramFiles(bot), label)

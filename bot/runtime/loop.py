@@ -5,6 +5,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from bot.application.app import App
@@ -39,7 +40,7 @@ async def work(
     notifying = _notifying(app, side.sender.wake)
     jobs = [Job("notifications", notifying.start_due)]
     if side.reading is not None:
-        jobs.append(Job("files", side.reading.read_waiting, aside=True))
+        jobs.append(Job("files", partial(side.read_files, side.reading), aside=True))
     if app.database.shared:
         jobs.append(Job("figures", lambda: _share_figures(app, side.monitor), FIGURES_EVERY, everywhere=True))
     maintenance = app.maintenance(jobs)

@@ -251,6 +251,8 @@ def _medium(kind: str, medium: Any) -> dict[str, Any]:
     mime, size = getattr(largest, "mime_type", None), getattr(largest, "file_size", None)
     if kind == "document" and mime in PICTURES:  # sent "as a file", it is a picture all the same
         kind = "photo"
+    if kind == "document" and str(mime).startswith("audio/"):
+        kind = "audio"
     described: dict[str, Any] = {"kind": kind} | ({"name": name} if name else {})
     if file_id is None:
         return described

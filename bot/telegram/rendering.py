@@ -5,6 +5,7 @@ refused, one inside a grapheme tears an emoji or a letter from its accent.
 """
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pyromark
@@ -26,8 +27,9 @@ _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
 
 def render(markdown: str) -> list[Rendered]:
     """The messages that show this Markdown; none if it has nothing visible."""
-    text, spans = _convert(_clean(markdown))
-    return _parts(text, spans) or render_plain(markdown)
+    clean = _clean(markdown)
+    parts = _parts(*_convert(clean)) or render_plain(markdown)
+    return [replace(parts[0], rich=_literal(clean))] if len(parts) == 1 and _has_table(clean) else parts
 
 
 def render_plain(text: str) -> list[Rendered]:
@@ -59,6 +61,13 @@ def _parts(text: str, spans: list[Span]) -> list[Rendered]:
         )
         for part, its in split(text, spans)
     ]
+
+
+def _has_table(markdown: str) -> bool:
+    if "|" not in markdown:
+        return False
+    events = pyromark.events(markdown, options=STANDARD_OPTIONS)
+    return any(isinstance(event, dict) and "Table" in str(event.get("Start")) for event in events)
 
 
 def _clean(text: str) -> str:

@@ -144,6 +144,13 @@ class TelegramService:
         if unknown or turns:
             log.info("taken_over", extra={"sends_unknown": unknown, "turns": turns})
 
+    async def read_files(self, reading: ArtifactReading) -> int:
+        """Reads the files that no turn read in time. What was said in those that are heard late is answered."""
+        count = await reading.read_waiting()
+        if count:
+            await self.lanes.resume(self.bot.id, self.part.shards.served if self.part else None)
+        return count
+
     def look(self) -> None:
         self.ingest.inbox_worker.wake()
         self.sender.wake()
@@ -173,6 +180,8 @@ class TelegramService:
         part.database.when_rung(OUTBOX, partial(hear, self.sender.wake))
         while True:
             self.look()
+            with acting_for_everyone():
+                await self.lanes.resume(self.bot.id, part.shards.served)
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _poll_alone(self, poller: Poller, leases: Leases) -> None:

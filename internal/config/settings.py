@@ -69,6 +69,7 @@ class TelegramConfig(Section):
     api_base: Address = "https://api.telegram.org"
     mode: Literal["polling", "webhook"] = "polling"
     group_window: Duration = timedelta(seconds=2)
+    rich_messages: bool = True
     webhook: WebhookConfig = WebhookConfig()
     local: LocalTelegramConfig = LocalTelegramConfig()
 

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, case, func, insert, literal_column, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, literal, literal_column, select, update
 
-from internal.dialogue.model import Incoming, Turn, TurnState
+from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.scheduling.lease_repository import in_shards
 from internal.storage.rows import reader
 from internal.storage.tables import messages, outbox, turns
@@ -68,6 +68,19 @@ def open_turn(
         "last_seq": seq,
     }
     return _turn(connection.execute(_ADD, values).one())
+
+
+def ask_again(connection: Connection, message: Message, now: datetime) -> None:
+    """Opens a turn for a message alone, whose words became known after its own turn had ended."""
+    new = new_id()
+    asked = (messages.c.user_id == message.user_id, messages.c.id == message.id)
+    connection.execute(update(messages).where(*asked).values(turn_id=new))
+    fields = {"id": new, "state": TurnState.RUNNING, "opened_at": now, "close_at": now}
+    fields |= {"first_seq": message.seq, "last_seq": message.seq, "attempts": 0, "error": None}
+    before = select(*(literal(fields[c.name], c.type) if c.name in fields else c for c in turns.c)).where(
+        turns.c.user_id == message.user_id, turns.c.id == message.turn_id
+    )
+    connection.execute(insert(turns).from_select([c.name for c in turns.c], before))
 
 
 def extend(connection: Connection, turn: Turn, *, close_at: datetime, seq: int) -> Turn:

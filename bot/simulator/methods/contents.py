@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Callable
+from itertools import groupby
 from typing import TypeVar
 
 from bot.simulator.methods.registry import Call, JsonList, JsonObject, JsonObjects, Numbers, Parameters, method
@@ -154,13 +155,35 @@ def _invoice_of(wanted: SendInvoice) -> Json:
 
 
 def rich_of(wanted: SendRich) -> Json:
-    """A rich message: its blocks, or a paragraph for each line of its HTML or Markdown."""
+    """A rich message: its blocks, or a table or paragraph for each piece of its HTML or Markdown."""
     given = wanted.rich_message or {}
-    words = re.sub(r"<[^>]*>", "\n", str(given.get("html") or "")) or str(given.get("markdown") or "")
-    blocks = given.get("blocks") or [{"type": "paragraph", "text": line} for line in words.split("\n") if line.strip()]
+    blocks = given.get("blocks") or [
+        {"type": "paragraph", "text": line}
+        for line in re.sub(r"<[^>]*>", "\n", str(given.get("html") or "")).split("\n")
+        if line.strip()
+    ]
+    blocks = blocks or _blocks_of(str(given.get("markdown") or "").split("\n"))
     if not blocks:
         raise bad_request("message text is empty")
     return {"rich_message": {"blocks": blocks}}
+
+
+def _blocks_of(lines: list[str]) -> JsonList:
+    """Lines of Markdown as blocks: a table where one begins, each other line as a paragraph."""
+    blocks: list[Json] = []
+    for is_row, group in groupby((line.strip() for line in lines), lambda line: line.startswith("|")):
+        rows = list(filter(None, group))
+        if is_row and len(rows) > 1 and not set(rows[1]) - set("|-: "):
+            cells = [_cells(row, head=n == 0) for n, row in enumerate(rows) if n != 1]
+            blocks.append({"type": "table", "cells": cells})
+        else:
+            blocks += [{"type": "paragraph", "text": row} for row in rows]
+    return blocks
+
+
+def _cells(row: str, *, head: bool) -> JsonList:
+    look = {"align": "left", "valign": "top", **({"is_header": True} if head else {})}
+    return [{"text": cell.strip()} | look for cell in row.strip("|").split("|")]
 
 
 def _content_method(name: str, parameters: type[P], content_of: Callable[[P], Json]) -> None:

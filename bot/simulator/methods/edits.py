@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import Any
 
-from bot.simulator.methods.contents import Place, location_of
+from bot.simulator.methods.contents import Place, SendRich, location_of, rich_of
 from bot.simulator.methods.files import KINDS
 from bot.simulator.methods.media import input_media
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, Parameters, method
@@ -24,7 +24,7 @@ class Edit(Parameters):
 
 
 class EditMessageText(Text, Edit):
-    pass
+    rich_message: JsonObject = None
 
 
 class EditMessageCaption(Captioned, Edit):
@@ -85,16 +85,18 @@ def _store(call: Call, wanted: Edit, before: Json, dropped: frozenset[str], fres
     return True if wanted.inline_message_id else as_bot_sees(after)
 
 
-_TEXT = frozenset({"text", "entities", "link_preview_options"})
+_TEXT = frozenset({"text", "entities", "link_preview_options", "rich_message"})
 _CAPTION = frozenset({"caption", "caption_entities", "show_caption_above_media"})
 
 
 @method("editMessageText", EditMessageText)
 async def edit_message_text(call: Call, wanted: EditMessageText) -> Json | bool:
     message = _message(call, wanted)
-    if "text" not in message:
+    if not {"text", "rich_message"} & message.keys():
         raise bad_request("there is no text in the message to edit")
-    return _store(call, wanted, message, _TEXT, text_of(wanted))
+    rich = wanted.rich_message
+    fresh = text_of(wanted) if rich is None else rich_of(SendRich(rich_message=rich))
+    return _store(call, wanted, message, _TEXT, fresh)
 
 
 @method("editMessageCaption", EditMessageCaption)

@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from bot.simulator.page.media import avatar, show_media
 from bot.simulator.page.page_context import PageContext, clock, colour, full_name
-from bot.simulator.page.rendering import html_of
+from bot.simulator.page.rendering import html_of, rich_html
 from bot.simulator.repository import Json
 
 _SERVICE = (
@@ -101,8 +101,9 @@ class Bubble:
         if "reply_to_message" in message:
             self._quote(message["reply_to_message"], message.get("quote", {}).get("text", ""))
         show_media(context, message, partial(self._reactions.vote, message))
-        rich = "\n".join(str(one.get("text", "")) for one in message.get("rich_message", {}).get("blocks", []))
-        text = message.get("text") or message.get("caption") or rich
+        if "rich_message" in message:  # the HTML is our own, as in _text
+            ui.html(rich_html(message["rich_message"]), sanitize=False).classes("text rich")
+        text = message.get("text") or message.get("caption")
         if text:
             self._text(text, message.get("entities") or message.get("caption_entities") or [])
         self._meta()

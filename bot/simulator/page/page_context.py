@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from bot.shared.rich_text import rich_text
 from bot.simulator.groups import GroupPeople
 from bot.simulator.methods.commands import own_text
 from bot.simulator.page.phrases import Phrases
@@ -80,7 +81,7 @@ class PageContext:
         """A message in one line."""
         if message is None:
             return self.say("no-messages")
-        text = message.get("text") or message.get("caption")
+        text = message.get("text") or message.get("caption") or rich_text(message.get("rich_message"))
         return " ".join(str(text).split()) if text else self.media_name(message)
 
     def media_name(self, message: Json) -> str:

@@ -3,6 +3,7 @@
 from html import escape
 from typing import Any
 
+from bot.shared.rich_text import rich_text
 from bot.simulator.entities import Entity, utf16_length, utf16_slice
 
 _SIMPLE = {
@@ -15,6 +16,23 @@ _SAFE_SCHEMES = ("http://", "https://", "mailto:", "tel:")
 def html_of(text: str, entities: list[Entity]) -> str:
     """`text` as HTML. Entities may nest and overlap; one that does not fit the text is clipped."""
     return _range(text, 0, utf16_length(text), sorted(entities, key=_position))
+
+
+def rich_html(message: dict[str, Any]) -> str:
+    """A RichMessage in JSON as HTML: a table for a table, a paragraph for each other line."""
+    return "".join(map(_block, message.get("blocks", [])))
+
+
+def _block(block: dict[str, Any]) -> str:
+    if block.get("type") != "table":
+        return "".join(f"<p>{escape(line)}</p>" for line in rich_text(block).split("\n") if line)
+    rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in block.get("cells", []))
+    return f"<table>{rows}</table>"
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    tag = "th" if cell.get("is_header") else "td"
+    return f"<{tag}>{escape(rich_text(cell))}</{tag}>"
 
 
 def _range(text: str, start: int, end: int, entities: list[Entity]) -> str:

@@ -12,11 +12,13 @@ from bot.simulator.server.errors import ApiRefusal, bad_request, blocked, too_ma
 Kind = Literal[
     "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "bad_gateway", "reset",
     "reset_after", "hang", "no_reply", "slow", "migrate", "too_large", "unreadable",
+    "not_found",
 ]  # fmt: skip
 
 # Answered instead of being processed. The others change what happens around the processing.
 _REFUSING = frozenset({
     "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "migrate", "too_large",
+    "not_found",
 })  # fmt: skip
 
 
@@ -69,13 +71,14 @@ class Fault(BaseModel):
 
 _STATUS = {
     "flood": 429, "bad_request": 400, "forbidden": 403, "unauthorized": 401, "conflict": 409, "server_error": 500,
-    "too_large": 413,
+    "too_large": 413, "not_found": 404,
 }  # fmt: skip
 _DESCRIPTION = {
     "unauthorized": "Unauthorized",
     "conflict": "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
     "server_error": "Internal Server Error",
     "too_large": "Request Entity Too Large",
+    "not_found": "Not Found",
 }
 
 

@@ -12,12 +12,14 @@ from typing import Any, Protocol
 import aiohttp
 from aiogram import Bot
 from aiogram.exceptions import (
+    ClientDecodeError,
     TelegramAPIError,
     TelegramBadRequest,
     TelegramEntityTooLarge,
     TelegramForbiddenError,
     TelegramMigrateToChat,
     TelegramNetworkError,
+    TelegramNotFound,
     TelegramRetryAfter,
     TelegramServerError,
     TelegramUnauthorizedError,
@@ -26,6 +28,7 @@ from aiogram.types import (
     BufferedInputFile,
     ForceReply,
     InlineKeyboardMarkup,
+    InputRichMessage,
     LinkPreviewOptions,
     Message,
     MessageEntity,
@@ -79,8 +82,11 @@ class Sender:
         clock: Clock,
         shards: Shards = ALL_SHARDS,
         speak: Speak | None = None,
+        *,
+        rich: bool = True,
     ) -> None:
-        self._speak = speak
+        """`rich`: tables are sent as rich messages, until the server says that it has none."""
+        self._speak, self._rich = speak, rich
         self._bot, self._delivery, self._budget = bot, delivery, budget
         self._observer, self._clock, self._shards = observer, clock, shards
         self._chains = OrderedTasks("send")
@@ -214,9 +220,16 @@ class Sender:
 
     async def _call(self, out: Outgoing) -> int | None:
         """Sends it; what Telegram refuses of it (formatting, thread, the message to edit) is left out."""
+        if out.rich is not None and not self._rich:
+            out = replace(out, rich=None)
         while True:
             try:
                 return await self._call_once(out)
+            except (TelegramNotFound, ClientDecodeError):
+                if out.rich is None:
+                    raise
+                log.info("no_rich_messages")
+                self._rich, out = False, replace(out, rich=None)
             except TelegramBadRequest as error:
                 if out.kind == "edit" and "not modified" in error.message.lower():
                     return out.tg_id
@@ -243,27 +256,35 @@ class Sender:
                 return await self._message(out)
 
     async def _message(self, out: Outgoing) -> int:
+        below: dict[str, Any] = {
+            "message_thread_id": out.thread_id,
+            "reply_markup": ForceReply() if out.force_reply else _keyboard(out),
+            "reply_parameters": _reply(out),
+        }
+        if out.rich is not None:
+            rich = InputRichMessage(markdown=out.rich)
+            return (await self._bot.send_rich_message(out.chat_id, rich, **below)).message_id
         message = await self._bot.send_message(
             out.chat_id,
             out.text,
-            message_thread_id=out.thread_id,
             entities=_entities(out),
             parse_mode=None,
-            reply_markup=ForceReply() if out.force_reply else _keyboard(out),
-            reply_parameters=_reply(out),
             link_preview_options=LinkPreviewOptions(is_disabled=True),
+            **below,
         )
         return message.message_id
 
     async def _edit(self, out: Outgoing) -> int | None:
+        of: dict[str, Any] = {"chat_id": out.chat_id, "message_id": out.tg_id, "reply_markup": _keyboard(out)}
+        if out.rich is not None:
+            await self._bot.edit_message_text(rich_message=InputRichMessage(markdown=out.rich), parse_mode=None, **of)
+            return out.tg_id
         await self._bot.edit_message_text(
             out.text,
-            chat_id=out.chat_id,
-            message_id=out.tg_id,
             entities=_entities(out),
             parse_mode=None,
-            reply_markup=_keyboard(out),
             link_preview_options=LinkPreviewOptions(is_disabled=True),
+            **of,
         )
         return out.tg_id
 
@@ -295,6 +316,8 @@ def never_left(error: TelegramNetworkError) -> bool:
 def _without_refused(out: Outgoing, refusal: str) -> Outgoing | None:
     """The message without what Telegram refused of it: words matter more; None if there is nothing to leave out."""
     said = refusal.lower()
+    if out.rich is not None:
+        return replace(out, rich=None)
     if out.entities and "entit" in said:
         return replace(out, entities=[])
     if out.thread_id is not None and _NO_THREAD.search(said):

@@ -9,8 +9,8 @@ from aiogram import Bot
 from aiogram.types import Update
 from pydantic import ValidationError
 
+from bot.shared.rich_text import rich_text
 from bot.telegram.message_reader import NOBODY
-from bot.telegram.rich_text import rich_text
 
 Json = dict[str, Any]
 

@@ -90,10 +90,14 @@ class Unsent:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form."""
+    """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form.
+
+    `rich` is its Markdown if a client that shows rich messages shows more of it, such as a table with columns.
+    """
 
     text: str
     entities: list[dict[str, Any]] = field(default_factory=list)
+    rich: str | None = None
 
 
 OutgoingKind = Literal["send", "react", "edit", "document", "photo", "voice"]
@@ -103,7 +107,8 @@ OutgoingKind = Literal["send", "react", "edit", "document", "photo", "voice"]
 class Outgoing:
     """One Telegram message to deliver, before it has a row.
 
-    `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
+    `text` is final text with `entities` in Bot API form (offsets in UTF-16 units), `rich` the Markdown that is tried
+    first as a rich message; `keyboard` is Bot API
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
     `react` needs `tg_id`, its text is the emoji.
     `voice` is `text` spoken when it is sent. `document` and `photo` need `filename` and `content`, in base64
@@ -118,6 +123,7 @@ class Outgoing:
     dedupe: str
     kind: OutgoingKind = "send"
     entities: list[dict[str, Any]] = field(default_factory=list)
+    rich: str | None = None
     keyboard: list[list[dict[str, Any]]] | None = None
     force_reply: bool = False
     reply_to: int | None = None

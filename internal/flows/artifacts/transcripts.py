@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.artifacts import repository as artifacts
 from internal.artifacts.model import ARTIFACT, READ, SPOKEN, Artifact, mark_of
-from internal.dialogue import repository as dialogue
+from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import Message
@@ -31,12 +31,16 @@ def show(
     connection: Connection, user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons,
     now: datetime, *, late: bool = False,
 ) -> None:  # fmt: skip
-    """Has the transcript sent as a reply to what was said; if it is `late`, in place of the line that it would be."""
+    """Has the transcript sent as a reply to what was said.
+
+    If it is `late`, it takes the place of the line that nothing can be heard now, and what was said is answered.
+    """
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
         shown = _transcript_message(user, artifact, message, text, buttons)
         told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
         if told is not None and told.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
+            turns.ask_again(connection, message, now)
         mailbox.enqueue(connection, shown, now)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -14,6 +14,9 @@ from internal.flows.turn.commands.model import Card
 
 MOST_SPOKEN: Final = 4_000
 """Characters of a spoken answer: services take 4,096."""
+
+LATE: Final = timedelta(minutes=2)
+"""A turn opened so long after its message is answered among others: the answer shows what it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,10 @@ def enqueue(
 ) -> None:
     """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
 
-    Its sending follows from the event `result`. `spoken`: as a voice message too. In a group it replies to the last of
-    the messages that it answers.
+    Its sending follows from the event `result`. `spoken`: as a voice message too. In a group, and where it comes
+    late, it replies to the last of the messages that it answers.
     """
+    late = bool(to) and turn.opened_at - to[-1].timestamp > LATE
     address = (turn.user_id, turn.bot_id, turn.chat_id)
     for number, one in enumerate(parts):
         replaces = placeholder if number == 0 else None
@@ -66,9 +70,10 @@ def enqueue(
             f"turn:{turn.id}:{number}",
             "send" if replaces is None else "edit",
             one.part.entities,
+            one.part.rich,
             one.keyboard,
             thread_id=turn.thread_id,
-            reply_to=to[-1].tg_id if to and number == 0 and turn.chat_id < 0 else None,
+            reply_to=to[-1].tg_id if to and number == 0 and (turn.chat_id < 0 or late) else None,
             replaces=replaces,
             turn_id=turn.id,
             message_id=message_id,

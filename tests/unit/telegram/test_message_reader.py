@@ -96,6 +96,7 @@ def test_a_forward_tells_whose_words_it_holds(origin: dict[str, Any], expected: 
         ({"voice": FILE | {"duration": 1}}, ["voice"]),
         ({"animation": FILE | {"width": 1, "height": 1, "duration": 1}, "document": FILE}, ["animation"]),
         ({"document": FILE | {"mime_type": "image/png", "file_name": "screen.png"}}, ["photo"]),
+        ({"document": FILE | {"mime_type": "audio/flac", "file_name": "memo.flac"}}, ["audio"]),
         ({"document": FILE | {"mime_type": "application/pdf"}}, ["document"]),
         ({"contact": {"phone_number": "1", "first_name": "M", "user_id": 9}}, ["contact"]),
         ({"pinned_message": {"message_id": 1, "date": 0, "chat": {"id": 1, "type": "private"}}}, []),

@@ -216,3 +216,16 @@ def test_a_draft_shows_the_message_that_grows() -> None:
     assert part is not None
     assert utf16_len(part.text) <= LIMIT
     assert part.text.endswith("слово.")
+
+
+@pytest.mark.parametrize("above", ["", "Prices <now>, 5$:\n\n"])
+def test_a_table_keeps_its_markdown(above: str) -> None:
+    """For a client that shows columns; what is no table, or too long for one message, is entities alone."""
+    table = "| Café | Coffee |\n|---|---:|\n| **Кит** | 90 |"
+    [part] = render(above + table)
+    assert part.rich is not None
+    assert part.rich.endswith(table)
+    assert [entity["type"] for entity in part.entities] == ["pre"]
+    assert "<now>" not in part.rich.replace("\\<now>", "")
+    assert [one.rich for one in render("a | b\n\n- c | d")] == [None]
+    assert {one.rich for one in render(f"{table}\n\n{'word ' * 2000}")} == {None}

@@ -11,9 +11,9 @@ import pytest
 from aiogram import Bot
 from pydantic import ValidationError
 
+from bot.shared.rich_text import rich_text
 from bot.telegram.intake.update_reader import read_update
 from bot.telegram.message_reader import incoming_of
-from bot.telegram.rich_text import rich_text
 from internal.dialogue.model import ForwardOrigin, Incoming
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)

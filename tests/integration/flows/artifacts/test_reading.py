@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 from support.flows.file_stage import CONTRACT, LOCKED, FileStage
-from support.flows.flow_stage import OTHER, OWNER, Talk, until
+from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, until
 from support.flows.office_files import archive, book, presentation, workbook
 
 from bot.telegram.i18n import label
 from internal.artifacts.model import ArtifactState, Received
+from internal.dialogue import turn_repository as turns
 from internal.errors import ModelUnavailable
 from internal.flows.artifacts.voice import VoiceReader
 from internal.flows.turn.files import read_file
@@ -222,6 +223,12 @@ async def test_a_voice_is_heard_after_an_outage(stage: FileStage, monkeypatch: p
         (f"turn:{sent.turn.id}:0", "🎙 Call mum tomorrow")
     ]
     assert (await stage.of(message)).state == ArtifactState.READ
+    [again] = await stage.talk.read(lambda c: turns.unfinished(c, BOT))
+    await stage.talk.flow().answer(again)
+    assert stage.talk.responder.questions == ["[voice] Call mum tomorrow"]
+    *_, answer = await stage.talk.outbox()
+    assert (answer.outgoing.text, answer.outgoing.reply_to) == ("Answer.", message.tg_id)
+    assert await stage.talk.read(lambda c: turns.unfinished(c, BOT)) == []
 
 
 async def test_a_file_without_a_turn_is_read_by_a_job(stage: FileStage) -> None:

@@ -128,6 +128,44 @@ async def test_a_file_that_is_too_big_is_refused_at_once_and_its_user_told(stage
     assert await stage.texts(user) == [phrase("en", "file-too-big")]
 
 
+TABLE = "Prices:\n\n| Café | Coffee |\n|---|---|\n| Кит | 90 |"
+
+
+async def test_a_table_is_sent_as_a_rich_message(stage: BotStage) -> None:
+    """Also where it takes the place of an earlier message; its columns are cells."""
+    user = await stage.person()
+    await stage.settled(await stage.owe(user, "…", dedupe=f"p:{user}"))
+    await stage.settled(await stage.owe(user, "Prices", rich=TABLE, kind="edit", replaces=f"p:{user}"))
+    await stage.settled(await stage.owe(user, "Prices", rich=TABLE))
+    for message in await stage.bot_messages(user):
+        words, table = message["rich_message"]["blocks"]
+        assert words["text"] == "Prices:"
+        assert [[cell["text"] for cell in row] for row in table["cells"]] == [["Café", "Coffee"], ["Кит", "90"]]
+        assert "text" not in message
+
+
+async def test_a_table_is_sent_as_text_where_the_server_refuses_it(stage: BotStage) -> None:
+    """Once, with its entities. The next one is tried again: the refusal may have been of that table."""
+    user = await stage.person()
+    await stage.fault("bad_request", "sendRichMessage", chat_id=user)
+    await stage.settled(await stage.owe(user, "Bold table", rich=TABLE, entities=BOLD))
+    await stage.settled(await stage.owe(user, "Another", rich=TABLE))
+    first, second = await stage.bot_messages(user)
+    assert (first["text"], first["entities"]) == ("Bold table", BOLD)
+    assert "rich_message" in second
+
+
+async def test_a_server_without_rich_messages_is_asked_once(stage: BotStage) -> None:
+    """Older servers of the Bot API answer that there is no such method."""
+    user = await stage.person()
+    await stage.fault("not_found", "sendRichMessage", chat_id=user, times=9)
+    sender = Sender(stage.bot, stage.delivery, stage.budget, stage.observer, SystemClock())
+    for text in ("one", "two"):
+        assert await sender._call(Outgoing(user, stage.bot.id, user, text, f"{user}:{text}", rich=TABLE))
+    assert await stage.texts(user) == ["one", "two"]
+    assert len(await stage.ledger(user, "sendRichMessage")) == 1
+
+
 async def test_flood_control_is_obeyed(stage: BotStage) -> None:
     """A 429 is tried again after as many seconds as Telegram says, and its chat is left alone until then."""
     user = await stage.person()
