@@ -128,7 +128,7 @@ async def test_a_transcript_is_corrected_and_remembered_as_the_owners_word(tmp_p
 
 
 async def test_a_voice_that_an_outage_hid_is_heard_by_a_tap(tmp_path: Path) -> None:
-    """The line of the outage has a button; once the service answers, the transcript takes the line's place."""
+    """The line of the outage has a button; the transcript takes the line's place, and what was said is answered."""
     async with product(tmp_path, scripted=True, **MEDIA) as (bot, people):
         assert bot.model is not None
         user = await people.add_user("Игорь", language_code="ru")
@@ -149,7 +149,27 @@ async def test_a_voice_that_an_outage_hid_is_heard_by_a_tap(tmp_path: Path) -> N
         assert "[voice] Встречаемся в Вежлайне в десять" in [
             text for (text,) in bot.rows("SELECT content FROM messages")
         ]
+        answer = await people.wait_for_message(user, lambda m: m["text"] == "Понятно.", after=sent["message_id"])
+        assert "[voice] Встречаемся в Вежлайне в десять" in bot.model.asked(RESPONDER)[-1].text
+        assert answer.get("reply_to_message", sent)["message_id"] == sent["message_id"]
         assert [one["text"] for one in await people.bot_messages(user)].count(shown["text"]) == 1
+        await _heard_beside_words(bot, people, user)
+
+
+async def _heard_beside_words(bot: Product, people: ControlClient, user: int) -> None:
+    """The words are answered at once, below a line; what is heard later is answered with them."""
+    assert bot.model is not None
+    bot.model.forget(HEARD)
+    bot.model.always(HEARD, Fault("status", 503))
+    sent = await people.send_file(user, "voice", "w.ogg", b"OggS other", "audio/ogg", caption="Во сколько?")
+    told = await people.wait_for_message(user, lambda m: "не отвечает" in m["text"], after=sent["message_id"])
+    assert told["text"].endswith("Понятно.")
+    bot.model.forget(HEARD)
+    bot.model.always(HEARD, "Перенесли на одиннадцать")
+    shown = await Chat(people, user).press(told, "🔁", "одиннадцать")
+    assert shown["reply_to_message"]["message_id"] == sent["message_id"]
+    await people.wait_for_message(user, lambda m: m["text"] == "Понятно.", after=told["message_id"])
+    assert "Во сколько?\n[voice] Перенесли на одиннадцать" in bot.model.asked(RESPONDER)[-1].text
 
 
 async def test_an_answer_is_spoken_on_request(tmp_path: Path) -> None:

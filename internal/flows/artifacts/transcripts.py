@@ -33,15 +33,16 @@ def show(
 ) -> None:  # fmt: skip
     """Has the transcript sent as a reply to what was said.
 
-    If it is `late`, it takes the place of the line that nothing can be heard now, and what was said is answered.
+    If it is `late`, it takes the place of a line that nothing can be heard now, and what was said is answered.
     """
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
         shown = _transcript_message(user, artifact, message, text, buttons)
         told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
         if told is not None and told.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
-            turns.ask_again(connection, message, now)
         mailbox.enqueue(connection, shown, now)
+        if late:
+            turns.ask_again(connection, message, now)
 
 
 def correct(

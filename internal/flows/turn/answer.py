@@ -204,8 +204,7 @@ class TurnFlow:
 
     async def _attempt(self, question: Question, stop: asyncio.Event, last: Last) -> Outcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
-            below = self._files.below(question.user, question.asked) if self._files is not None else None
-            return await self._say(question, line, TurnState.ANSWERED, below=below)
+            return await self._say(question, line, TurnState.ANSWERED, below=self._below(question))
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._phrases(question.user.lang, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
@@ -236,7 +235,11 @@ class TurnFlow:
         if not parts and not stopped and requested is None and not commands.actions:
             raise ModelReplyInvalid("nothing in the answer can be seen")
         spoken = self._requests.by_voice(turn)
-        return Answer(reply, parts, requested, commands, request, stopped=stopped, spoken=spoken)
+        below = self._below(question)
+        return Answer(reply, parts, requested, commands, request, below, stopped=stopped, spoken=spoken)
+
+    def _below(self, question: Question) -> Keyboard:
+        return self._files.below(question.user, question.asked) if self._files is not None else None
 
     async def _write(self, question: Question, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._requests.of(question), stop)

@@ -27,10 +27,15 @@ class OutgoingPart:
     keyboard: list[list[dict[str, Any]]] | None = None
 
 
+def answer_parts(parts: Sequence[Rendered], below: list[list[dict[str, Any]]] | None) -> list[OutgoingPart]:
+    """The messages of an answer, the last with the buttons `below` it."""
+    last = len(parts) - 1
+    return [OutgoingPart(part, below if n == last else None) for n, part in enumerate(parts)]
+
+
 def card_parts(card: Card) -> list[OutgoingPart]:
     """The messages of a card, the last with its buttons."""
-    *before, last = card.parts
-    return [*map(OutgoingPart, before), OutgoingPart(last, card.keyboard)]
+    return answer_parts(card.parts, card.keyboard)
 
 
 def react(connection: Connection, turn: Turn, message: Message, emoji: str, now: datetime) -> None:

@@ -21,7 +21,7 @@ from internal.flows.turn.attempts import Outcome
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
 from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
-from internal.flows.turn.enqueue import OutgoingPart, card_parts, enqueue
+from internal.flows.turn.enqueue import OutgoingPart, answer_parts, card_parts, enqueue
 from internal.flows.turn.files import Keyboard
 from internal.flows.turn.prompt import Question
 from internal.flows.turn.reply_sources import sources_of, used_memories
@@ -50,7 +50,8 @@ TurnEnded = Callable[[Turn, str], None]
 class Answer:
     """The model's reply, the messages that show it, and what its user asked to be done.
 
-    `request` is what the model was sent, None if nothing was; `stopped` by its user; `spoken`, also as a voice message.
+    `request` is what the model was sent, None if nothing was. Buttons stand `below` the last of `parts`. Its user may
+    have `stopped` it; what is `spoken` goes out as a voice message too.
     """
 
     reply: ChatReply
@@ -58,6 +59,7 @@ class Answer:
     requested: ReminderRequest | None = None
     commands: Commands = NO_COMMANDS
     request: ResponderRequest | None = None
+    below: Keyboard = None
     stopped: bool = False
     spoken: bool = False
 
@@ -119,7 +121,7 @@ class AnswerStore:
     ) -> Outcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
         turn, now = question.turn, self._clock.now()
-        parts = card_parts(Card(list(self._render(text)), below))
+        parts = answer_parts(self._render(text), below)
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
@@ -141,7 +143,7 @@ class AnswerStore:
         cards = [Card([one.part], one.keyboard) for one in granted]
         if self._commands is not None:
             cards += self._commands.carry_out(connection, question, answer.commands.actions, now)
-        messages = [*map(OutgoingPart, answer.parts), *(part for one in cards for part in card_parts(one))]
+        messages = [*answer_parts(answer.parts, answer.below), *(part for one in cards for part in card_parts(one))]
         message = self._add_message(connection, question, answer, cards, now) if messages else None
         if placeholder and not messages:
             messages = [OutgoingPart(Rendered(STOPPED))]
