@@ -120,3 +120,16 @@ async def test_what_is_found_inline_is_sent_by_a_tap(
     await row.click()
     await expect(chat.bubble("Човен біля причалу")).to_contain_text("@laplaced_bot")
     await expect(chat.field).to_have_value("")
+
+
+async def test_a_table_has_columns(open_chat: OpenChat, control: ControlClient, local: LocalTelegram) -> None:
+    """A rich message shows its cells, escaped; the list of chats shows its words."""
+    user = await control.add_user("Тарас", language_code="uk", started=True)
+    send, chat = Sender(local, user), await open_chat(user)
+    table = "Кав'ярні поруч:\n\n| Назва | Кава | Від дому |\n|---|---:|---|\n| Кит | 90 ₴ | 5 хв |\n| <b>Сова</b> | 75 ₴ | 12 хв |"
+    await send("sendRichMessage", rich_message={"markdown": table})
+    cells = chat.page.locator(".bubble td")
+    await expect(cells).to_have_text(["Кит", "90 ₴", "5 хв", "<b>Сова</b>", "75 ₴", "12 хв"])
+    await expect(chat.page.locator(".bubble th")).to_have_count(3)
+    await expect(chat.bubble("поруч")).not_to_contain_text("не можна")
+    await expect(chat.page.locator(".chosen .person-preview")).to_contain_text("Кав'ярні поруч: Назва | Кава")

@@ -42,7 +42,7 @@ def show_media(context: PageContext, message: Json, vote: Callable[[int], None])
             ui.label(str(message["dice"]["value"])).classes("dice-value")
     elif "poll" in message:
         _poll(context, message["poll"], vote)
-    elif not message.get("text"):
+    elif not message.get("text") and "rich_message" not in message:
         _stand_in(context, message, "help_outline")
 
 
