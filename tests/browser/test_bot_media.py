@@ -126,8 +126,8 @@ async def test_a_table_has_columns(open_chat: OpenChat, control: ControlClient, 
     """A rich message shows its cells, escaped; the list of chats shows its words."""
     user = await control.add_user("Тарас", language_code="uk", started=True)
     send, chat = Sender(local, user), await open_chat(user)
-    table = "Кав'ярні поруч:\n\n| Назва | Кава | Від дому |\n|---|---:|---|\n| Кит | 90 ₴ | 5 хв |\n| <b>Сова</b> | 75 ₴ | 12 хв |"
-    await send("sendRichMessage", rich_message={"markdown": table})
+    rows = ("| Назва | Кава | Від дому |", "|---|---:|---|", "| Кит | 90 ₴ | 5 хв |", "| <b>Сова</b> | 75 ₴ | 12 хв |")
+    await send("sendRichMessage", rich_message={"markdown": "\n".join(("Кав'ярні поруч:", "", *rows))})
     cells = chat.page.locator(".bubble td")
     await expect(cells).to_have_text(["Кит", "90 ₴", "5 хв", "<b>Сова</b>", "75 ₴", "12 хв"])
     await expect(chat.page.locator(".bubble th")).to_have_count(3)
