@@ -10,6 +10,10 @@ RUN python -m venv /opt/laplaced \
     && /opt/laplaced/bin/pip install --require-hashes -r "deploy/locks/${LOCK}.txt" \
     && python -m venv /opt/sbom \
     && /opt/sbom/bin/pip install --require-hashes -r deploy/locks/sbom.txt
+# Bilingual dictionaries under the GPL, without the servers that their packages depend on.
+RUN mkdir -p /opt/dictionaries/usr/share \
+    && if [ "${LOCK}" = all ]; then apt-get update && apt-get download mueller7-dict apertium-rus-ukr \
+        && for package in ./*.deb; do dpkg --extract "${package}" /opt/dictionaries; done; fi
 COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY internal internal
@@ -30,6 +34,7 @@ RUN groupadd --gid 10001 laplaced \
     && install --directory --owner=laplaced --group=laplaced --mode=0700 /data
 
 COPY --from=build /opt/laplaced /opt/laplaced
+COPY --from=build /opt/dictionaries/usr/share /usr/share
 WORKDIR /app
 COPY config.yaml ./
 

@@ -16,11 +16,13 @@ import pytest
 from hypothesis import settings
 from support.long import LONG, examples
 from support.product.forked_process import start_children_by_fork
-from support.product.program import BEFORE_PYTHON, starter
+from support.product.program import BEFORE_PYTHON, NO_DICTIONARIES, starter
 from support.stores import stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
+
+os.environ |= NO_DICTIONARIES
 
 # No test may reach a real model provider: it would cost money and make the suite depend on the network.
 internal.llm.transport.ALLOW_MODEL_REQUESTS = False

@@ -57,6 +57,7 @@ from internal.flows.views.people_map import PeopleMaps
 from internal.flows.views.status import reading_state
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
+from internal.recall.index.dictionaries import Dictionaries
 from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.messages.search import MessageSearch
@@ -120,7 +121,9 @@ class App:
         database.when_rung(TICK, lambda _: self.ticker.wake_here())
         self.buffers = DialogueBuffers(kept=not database.shared)
         self.duty = WorkerMembership(database, self.ticker.wake_here)
-        self.names, self.dates, terms = WorkerNames(worker), WorkerDates(worker), WorkerTerms(worker)
+        self.dictionaries = Dictionaries(config.rag.retrieval.dictionaries, config.data_dir)
+        self.names, self.dates = WorkerNames(worker), WorkerDates(worker)
+        terms = WorkerTerms(worker, self.dictionaries)
         self.restating = FactCorrections(database, clock, worker, hmac_key)
         self.prompt_filter = PromptFilter(database, hmac_key)
         self.contacts = ContactBook(database, clock, worker, hmac_key)
@@ -290,6 +293,7 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("unused files", self.unused_files.delete_due),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
+                Job("translations", self.dictionaries.make_due, CLEANING, everywhere=True, aside=True),
                 Job("indexes", self.messages.save, LOOKING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.question_scheduler.ask_due, LOOKING),

@@ -34,6 +34,7 @@ from internal.flows.operations.health_checks import (
     check_schema,
     check_server,
     check_sqlite,
+    check_translations,
     check_workers,
     finding,
     fine,
@@ -94,6 +95,7 @@ class Doctor:
         return [
             fine("config", f"read; data in {folder}", "config-read", folder=folder),
             check_dictionaries(),
+            check_translations(self._config.rag.retrieval.dictionaries),
             *self._files(await self._size(database)),
             *stored,
             *(check for checks in reached for check in checks),

@@ -28,6 +28,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.index import embed
+from internal.recall.index.dictionaries import Dictionaries
 from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.messages.ranking import write_rankings
@@ -102,8 +103,10 @@ async def open_stage(config: Config, embedder: str, vectors: Path | None = None)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="laplaced-eval-"))
         database = await stack.enter_async_context(Database.open(Path(folder) / "scratch.db"))
         await database.exclusive(migrate)
+        dictionaries = Dictionaries(config.rag.retrieval.dictionaries, vectors_folder())
+        await dictionaries.make_due()
         with _ended_in_order():
-            yield staged(database, worker, chosen)
+            yield staged(database, worker, chosen, dictionaries)
 
 
 @contextlib.contextmanager
@@ -127,9 +130,11 @@ def _ended_in_order() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def staged(database: Database, worker: LanguageWorker, embedder: Embedder | None) -> ScratchStore:
+def staged(
+    database: Database, worker: LanguageWorker, embedder: Embedder | None, dictionaries: Dictionaries | None = None
+) -> ScratchStore:
     """The parts of the product over this database."""
-    clock, terms, names = SystemClock(), WorkerTerms(worker), WorkerNames(worker)
+    clock, terms, names = SystemClock(), WorkerTerms(worker, dictionaries), WorkerNames(worker)
     following = None
     if embedder is not None:
         following = VectorBackfill(database, embedder, clock, retry_base=_RETRY_BASE, retry_max=_RETRY_MAX)

@@ -126,6 +126,7 @@ class RetrievalConfig(Section):
     people_threshold: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=-1, le=1)
     retrieved_people_count: int = Field(10, ge=0, le=100)
     recall_tokens: int = Field(3000, ge=0, le=100_000)
+    dictionaries: str = "/usr/share"
 
 
 class RagConfig(Section):

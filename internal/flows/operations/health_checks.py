@@ -12,7 +12,9 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Unsent
+from internal.language.search.translations import SOURCES
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
+from internal.recall.index.dictionaries import INSTALL, installed
 from internal.scheduling import run_repository as runs
 from internal.storage import vectors
 from internal.storage.backup.backup import Backup
@@ -258,6 +260,14 @@ def check_dictionaries() -> Check:
         return fine("morphology", "the Russian and the Ukrainian dictionary are there", "morphology-both")
     missing = "the Ukrainian dictionary is missing, so Ukrainian words are read by rules; to install it: "
     return note("morphology", missing + INSTALL_UKRAINIAN, "morphology-no-ukrainian")
+
+
+def check_translations(folder: str) -> Check:
+    """`folder` is where bilingual dictionaries are looked for."""
+    if len(installed(folder)) == len(SOURCES):
+        return fine("dictionaries", "words of questions are translated into the other languages", "dictionaries-both")
+    missing = "a bilingual dictionary is missing, so other languages are searched by meaning alone; to install it: "
+    return note("dictionaries", missing + INSTALL, "dictionaries-missing")
 
 
 def check_private(path: Path, mode: int) -> Check | None:

@@ -13,6 +13,7 @@ from internal.language.search.terms import ANALYZER, Word
 from internal.language.text.passages import batches
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.recall.index import item_repository
+from internal.recall.index.dictionaries import Dictionaries
 from internal.recall.index.item_repository import DueText
 from internal.storage import vectors
 from internal.storage.change_log import changes_together
@@ -45,8 +46,9 @@ class TermTools(Protocol):
 class WorkerTerms:
     """The term tools of the language process."""
 
-    def __init__(self, worker: LanguageWorker) -> None:
-        self._worker = worker
+    def __init__(self, worker: LanguageWorker, dictionaries: Dictionaries | None = None) -> None:
+        """With `dictionaries`, translations of the words of a question are searched for too."""
+        self._worker, self._dictionaries = worker, dictionaries
 
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
         run = self._worker.run if urgent else self._worker.run_bulk
@@ -54,7 +56,8 @@ class WorkerTerms:
         return [terms for part in parts for terms in part]
 
     async def query_terms(self, text: str) -> list[Word]:
-        return await self._worker.run(language.query_terms, text)
+        translations = self._dictionaries.path if self._dictionaries is not None else ""
+        return await self._worker.run(language.query_terms, text, translations)
 
 
 async def analyse_new(tools: TermTools, texts: Mapping[str, str]) -> dict[str, str]:

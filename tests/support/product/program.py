@@ -42,6 +42,8 @@ BEFORE_PYTHON = {"PYTHONPATH": str(ROOT)}
 """What acts while an interpreter starts: a copy of a running one heeds no more than a `sitecustomize` before it."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """numpy would start a thread for each processor when it is imported, and a fork would lose them."""
+NO_DICTIONARIES = {"LAPLACED_RAG__RETRIEVAL__DICTIONARIES": ""}
+"""A test does the same whatever dictionaries are installed."""
 IMPORTS_WITHIN_S, COMPLETED_WITHIN_S = 120.0, 60.0
 
 
@@ -71,6 +73,7 @@ async def started(
 
     By fork, unless it has to be `fresh` or the environment holds what only a fresh interpreter heeds.
     """
+    environment = NO_DICTIONARIES | dict(environment)
     only_here = environment.get("PYTHONPATH", "").endswith(BEFORE_PYTHON["PYTHONPATH"])
     if not fresh and only_here and "LD_PRELOAD" not in environment:
         return await ForkedProcess.start(
