@@ -33,7 +33,7 @@ class Chat(Protocol):
         """Replaces the message whose button was pressed; sends a new one if it no longer exists."""
 
     async def toast(self, text: str = "") -> None:
-        """Answers a button press (cosmetic: may be lost)."""
+        """Answers a button press, once; without this it is answered after the handler (cosmetic: may be lost)."""
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """Shows that an answer is being prepared, for as long as the block takes (cosmetic: may be lost)."""

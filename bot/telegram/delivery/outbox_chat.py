@@ -61,7 +61,7 @@ class OutboxChat:
         self._bot, self._database, self._clock = bot, database, clock
         self._user, self._chat_id, self._key = user, chat_id, key
         self._thread_id, self._pressed = thread_id, pressed
-        self._said = 0
+        self._said, self._answered = 0, False
         self.rest: Callable[[], Awaitable[None]] | None = None
 
     @property
@@ -97,8 +97,9 @@ class OutboxChat:
         await self._enqueue(rows)
 
     async def toast(self, text: str = "") -> None:
-        if self._pressed is None:
+        if self._pressed is None or self._answered:
             return
+        self._answered = True
         try:
             await self._bot.answer_callback_query(self._pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
         except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more

@@ -38,7 +38,7 @@ def build_router(services: Services) -> Router:
     router.message.outer_middleware(TakeAnswer())
     router.callback_query.outer_middleware(give)
     router.inline_query.outer_middleware(give)
-    router.callback_query.outer_middleware(errors.OnlyOwnButtons())
+    router.callback_query.outer_middleware(errors.AnswerPress())
     router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
     first = (

@@ -1,4 +1,4 @@
-"""Handles presses of stale buttons and of other people's, and turns refusals into sentences."""
+"""Answers presses, of stale buttons and of other people's too, and turns refusals into sentences."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -26,15 +26,17 @@ class GiveServices(BaseMiddleware):
         return await handler(event, data)
 
 
-class OnlyOwnButtons(BaseMiddleware):
-    """Lets only the user a button was made for press it."""
+class AnswerPress(BaseMiddleware):
+    """Lets only the user a button was made for press it, and answers the press if its handler did not."""
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         chat: Chat = data["chat"]
         if isinstance(event, CallbackQuery) and not _made_for(event.data or "", chat.user.user_id):
             await chat.toast(label(chat.user.lang, "button-not-yours"))
             return None
-        return await handler(event, data)
+        result = await handler(event, data)
+        await chat.toast()
+        return result
 
 
 def _made_for(callback_data: str, user_id: int) -> bool:

@@ -44,7 +44,6 @@ def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]
 
 
 async def pressed(query: CallbackQuery, callback_data: TranscriptButton, chat: Chat, services: Services) -> None:
-    await chat.toast()
     question = AwaitedAnswer(TRANSCRIPT, {"artifact": callback_data.artifact})
     await ask(chat, services, question, phrase(chat.user.lang, "transcript-how"))
 

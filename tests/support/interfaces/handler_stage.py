@@ -77,6 +77,7 @@ class WritingChat:
 
     def __init__(self, user: User, log: list[Said]) -> None:
         self._user, self._log = user, log
+        self.answered = False
 
     @property
     def user(self) -> User:
@@ -97,8 +98,11 @@ class WritingChat:
         self._log.append(Said("edit", shown(text), pressable(keyboard)))
 
     async def toast(self, text: str = "") -> None:
+        """Only the first answer counts, and an empty one, which only stops the button's spinner, says nothing."""
         assert utf16_len(text) <= 200
-        self._log.append(Said("toast", text))
+        if text and not self.answered:
+            self._log.append(Said("toast", text))
+        self.answered = True
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
@@ -346,12 +350,13 @@ class World:
         update = self.newest
         self.said.clear()
         user = await self.user(user_id)
-        chat: Chat = WritingChat(user, self.said)
+        chat = WritingChat(user, self.said)
         row = InboxRow(update.update_id, 7, update.update_id, "", InboxState.RECEIVED, 0, self.clock.now())
         trigger = trigger_of(update, row, user, self.clock.now())
         async with every_change_is_caused(self.database):
             with acting_for(user_id), triggered_by(trigger):  # as whoever works off the updates does
                 result = await fed(self.services, self.bot, update, chat)
+        assert chat.answered or update.callback_query is None, "every press is answered"
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 
     async def _message(self, user_id: int, content: dict[str, Any], chat_id: int | None = None) -> dict[str, Any]:
@@ -370,6 +375,6 @@ class World:
 
 
 def only(said: list[Said]) -> Said:
-    """The one message among what was said; empty toasts, which only stop a button's spinner, do not count."""
-    (one,) = [item for item in said if item.how != "toast" or item.text]
+    """The one message among what was said."""
+    (one,) = said
     return one

@@ -53,14 +53,12 @@ async def remove_pressed(query: CallbackQuery, callback_data: AccessButton, chat
     sure = AccessButton(owner=owner.user_id, user=member.user_id, sure=True)
     yes = button(label(owner.lang, "access-button-yes"), sure)
     no = button(label(owner.lang, "button-cancel"), KeepButton(owner=owner.user_id))
-    await chat.toast()
     await chat.edit(phrase(owner.lang, "access-remove-confirm", name=member.name), [[yes, no]])
 
 
 async def remove_confirmed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
     owner, now = chat.user, services.clock.now()
     removed = await services.write(lambda c: service.remove(c, callback_data.user, now, by=owner))
-    await chat.toast()
     await chat.edit(phrase(owner.lang, "access-removed", name=removed.name))
 
 

@@ -89,7 +89,6 @@ def _choice(user: User, one: Person) -> Button:
 
 async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
     known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
-    await chat.toast()
     await chat.edit(*await _confirmation(chat.user, known, services))
 
 
@@ -99,7 +98,6 @@ async def everything_or_person_pressed(
     known = None
     if callback_data.person:
         known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
-    await chat.toast()
     await chat.edit(*await _confirmation(chat.user, known, services))
 
 
@@ -123,14 +121,12 @@ async def forget_confirmed(
         text = phrase(user.lang, "forget-person-done", name=name, minutes=_UNDO_MINUTES)
         if messages:
             text = f"{text}\n{phrase(user.lang, 'forget-person-messages-done', count=len(messages))}"
-    await chat.toast()
     await chat.edit(text, [[undo]])
 
 
 async def fact_pressed(query: CallbackQuery, callback_data: ForgetFactButton, chat: Chat, services: Services) -> None:
     user = chat.user
     fact = await services.read(lambda c: knowledge.fact(c, user.user_id, callback_data.fact))
-    await chat.toast()
     await chat.edit(*fact_confirmation(user, fact, callback_data))
 
 
@@ -151,9 +147,7 @@ async def fact_confirmed(
         requests.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
         return _forgotten_fact(connection, user, callback_data.fact)
 
-    shown = await services.write(work)
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.write(work))
 
 
 def _forgotten_fact(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
@@ -204,7 +198,6 @@ async def message_pressed(
         raise NotFound("the message is gone")
     yes = button(label(user.lang, "forget-button-yes"), data.model_copy(update={"sure": True}))
     no = button(label(user.lang, "button-cancel"), WhyButton(owner=user.user_id, reply=data.origin))
-    await chat.toast()
     await chat.edit(phrase(user.lang, "forget-said-confirm", text=quotable(found[0].content)), [[yes, no]])
 
 
@@ -213,7 +206,6 @@ async def message_confirmed(
 ) -> None:
     user, now = chat.user, services.clock.now()
     asked = await services.write(lambda c: requests.ask(c, user.user_id, "message", callback_data.message, now=now))
-    await chat.toast()
     await chat.edit(phrase(user.lang, "forget-said-done", minutes=_UNDO_MINUTES), [_undo(user, asked)])
 
 
@@ -226,9 +218,7 @@ async def messages_pressed(query: CallbackQuery, callback_data: MessagesButton, 
         requests.ask_messages(connection, user.user_id, fact_id, now=now)
         return _forgotten_fact(connection, user, fact_id)
 
-    shown = await services.write(work)
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.write(work))
 
 
 async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, chat: Chat, services: Services) -> None:
@@ -241,9 +231,7 @@ async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, 
         erase.erase_sentence(connection, user.user_id, data.person, data.part, now=now)
         return phrase(user.lang, "forget-sentence-done"), []
 
-    shown = await services.write(work)
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.write(work))
 
 
 async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
@@ -257,7 +245,6 @@ async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Ch
         return state in ("pending", "undone")
 
     in_time = await services.write(work)
-    await chat.toast()
     await chat.edit(phrase(chat.user.lang, "forget-undone" if in_time else "forget-too-late"))
 
 

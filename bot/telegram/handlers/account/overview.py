@@ -55,7 +55,6 @@ async def settings(message: Message, chat: Chat, services: Services) -> None:
 
 async def pressed(query: CallbackQuery, callback_data: SettingButton, chat: Chat, services: Services) -> None:
     """Does what the command of that name does without words."""
-    await chat.toast()
     match callback_data.setting:
         case Setting.LANGUAGE:
             await language(query, chat)

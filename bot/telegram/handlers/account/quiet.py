@@ -44,7 +44,6 @@ async def ask_hours(chat: Chat, services: Services) -> None:
 async def hours_pressed(query: CallbackQuery, callback_data: QuietButton, chat: Chat, services: Services) -> None:
     compact = callback_data.hours
     hours = None if compact == _AS_CONFIGURED else "" if compact == _NONE else _with_colons(compact)
-    await chat.toast()
     await chat.edit(await _set(hours, chat.user, services))
 
 

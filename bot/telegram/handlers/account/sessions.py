@@ -68,7 +68,6 @@ async def list_command(message: Message, chat: Chat, services: Services) -> None
 
 async def page_pressed(query: CallbackQuery, callback_data: SessionsButton, chat: Chat, services: Services) -> None:
     shown = await _page(chat.user, services, callback_data.page)
-    await chat.toast()
     await chat.edit(*shown)
 
 
@@ -78,7 +77,6 @@ async def session_pressed(query: CallbackQuery, callback_data: SessionButton, ch
         sessions.transcript, user_id=user.user_id, session_id=callback_data.session, lang=user.lang, agent=persona
     )
     transcript_text = expect_found(await services.read(transcript), "the conversation is not there any more")
-    await chat.toast()
     if len(transcript_text.markdown) <= SHOWN:
         shown = await services.read(partial(transcript, plain=_as_typed))
         await chat.say(shown.markdown if shown is not None else transcript_text.markdown)

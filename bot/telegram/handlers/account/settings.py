@@ -48,7 +48,6 @@ async def ask_zone(chat: Chat, services: Services) -> None:
 async def called_back(query: CallbackQuery, callback_data: CalledButton, chat: Chat, services: Services) -> None:
     now = services.clock.now()
     user = await services.write(lambda c: access.call(c, chat.user.user_id, None, now))
-    await chat.toast()
     await chat.edit(phrase(user.lang, "called-undone", name=user.called))
 
 
@@ -60,7 +59,6 @@ async def timezone(message: Message, command: CommandObject, chat: Chat, service
 
 
 async def zone_pressed(query: CallbackQuery, callback_data: ZoneButton, chat: Chat, services: Services) -> None:
-    await chat.toast()
     if not callback_data.zone:
         await ask(chat, services, _ZONE, phrase(chat.user.lang, "zone-type"))
         return
@@ -130,7 +128,6 @@ async def language(event: TelegramObject, chat: Chat) -> None:
 
 async def language_pressed(query: CallbackQuery, callback_data: LanguageButton, chat: Chat, services: Services) -> None:
     changed = await services.write(lambda c: access.set_language(c, chat.user.user_id, callback_data.lang))
-    await chat.toast()
     await chat.edit(phrase(changed.lang, "language-set"))
     await services.menu.show(changed)
 

@@ -53,7 +53,6 @@ async def pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, s
 
 
 async def page_pressed(query: CallbackQuery, callback_data: UndoPageButton, chat: Chat, services: Services) -> None:
-    await chat.toast()
     await chat.edit(*await _listing(chat.user, services, callback_data.page))
 
 

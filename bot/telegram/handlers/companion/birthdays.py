@@ -47,7 +47,6 @@ async def birthdays(message: Message, chat: Chat, services: Services) -> None:
 async def file_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:
     user = chat.user
     content = await services.read(lambda c: calendar.calendar(c, user, now=services.clock.now()))
-    await chat.toast()
     await chat.document("laplaced.ics", content, label(user.lang, "birthdays-caption"))
 
 
@@ -56,13 +55,11 @@ async def link_pressed(query: CallbackQuery, chat: Chat, services: Services) -> 
     secret = await services.write(lambda c: calendar.give_secret(c, user.user_id))
     base = (server.public_url or f"http://{server.host}:{server.port}").rstrip("/")
     url = f"{base}{calendar.PATH}?user_id={user.user_id}&key={secret}"
-    await chat.toast()
     await chat.say(phrase(user.lang, "birthdays-link", url=url), [[_button(user, CalendarTap.REVOKE)]])
 
 
 async def revoke_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:
     await services.write(lambda c: calendar.revoke(c, chat.user.user_id))
-    await chat.toast()
     await chat.edit(phrase(chat.user.lang, "birthdays-revoked"))
 
 

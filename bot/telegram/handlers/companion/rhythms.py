@@ -36,7 +36,6 @@ class RhythmButton(Owned, prefix="rh", command="/person"):
 async def rhythm_pressed(query: CallbackQuery, callback_data: RhythmButton, chat: Chat, services: Services) -> None:
     user, data, now = chat.user, callback_data, services.clock.now()
     person = await services.read(lambda c: people.person(c, user.user_id, data.person))
-    await chat.toast()
     if data.every not in RULES:
         choices = [(label(user.lang, f"rhythm-{one}"), data.model_copy(update={"every": one})) for one in RULES]
         rows: Rows = [[button(*one)] for one in choices]

@@ -85,7 +85,6 @@ async def _brief_of(name: str, found: list[Person], chat: Chat, services: Servic
 
 async def brief_pressed(query: CallbackQuery, callback_data: BriefButton, chat: Chat, services: Services) -> None:
     user, person_id = chat.user, callback_data.person
-    await chat.toast()
     await chat.say(*await services.read(lambda c: brief_shown(c, user, person_id, services.clock.now())))
 
 
@@ -116,7 +115,6 @@ async def ask_digest(chat: Chat) -> None:
 
 async def digest_pressed(query: CallbackQuery, callback_data: DigestButton, chat: Chat, services: Services) -> None:
     at = f"{callback_data.hour:02}:00" if callback_data.hour in _OFFERED_HOURS else None
-    await chat.toast()
     await chat.edit(await _set_digest(at, chat.user, services))
 
 

@@ -34,7 +34,6 @@ def audience_button(user: User, fact_id: str) -> Button:
 
 async def pressed(query: CallbackQuery, callback_data: AudienceButton, chat: Chat, services: Services) -> None:
     user, chosen, now = chat.user, callback_data.to, services.clock.now()
-    await chat.toast()
     if chosen == _ASK:
         await chat.edit(*await services.read(lambda c: _question(c, user, callback_data.fact)))
         return

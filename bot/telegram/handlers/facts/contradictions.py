@@ -83,7 +83,6 @@ async def first_pressed(
     if question is None:
         await chat.toast(label(chat.user.lang, "suggestion-none"))
     else:
-        await chat.toast()
         await chat.say(question.text, question.rows)
 
 
@@ -105,7 +104,6 @@ async def answer_pressed(
         return _outcome(connection, user, choice, now)
 
     shown = await services.write(work)
-    await chat.toast()
     await chat.edit(*shown)
     following = await services.read(lambda c: first_question(c, user))
     if following is not None and following.rows != shown[1]:

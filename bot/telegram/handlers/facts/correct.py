@@ -111,7 +111,6 @@ def choose_fact(user: User, offered: Sequence[Fact]) -> tuple[str, Rows]:
 
 async def correct_pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat, services: Services) -> None:
     fact = await services.read(lambda c: knowledge.history(c, chat.user.user_id, callback_data.fact)[-1])
-    await chat.toast()
     words = _words(chat.user, services)
     await (_preview(fact.id, words, chat, services) if words else _ask(fact, chat, services))
 
@@ -168,13 +167,11 @@ async def sure_pressed(query: CallbackQuery, callback_data: SureCorrectButton, c
         undo = UndoCorrectButton(owner=user.user_id, fact=done.fact.id)
         rows = [] if done.outcome == "denied" else [[button(label(user.lang, "correct-button-undo"), undo)]]
         await _show(done.fact.id, _OUTCOMES[done.outcome], chat.edit, chat, services, rows)
-    await chat.toast()
 
 
 async def undo_pressed(query: CallbackQuery, callback_data: UndoCorrectButton, chat: Chat, services: Services) -> None:
     restored = await services.corrections.undo(chat.user, callback_data.fact)
     await _show(restored.id, "correct-undone", chat.edit, chat, services)
-    await chat.toast()
 
 
 async def _show(

@@ -108,7 +108,6 @@ def open_buttons(user: User, found: Sequence[Fact]) -> Rows:
 async def page_pressed(query: CallbackQuery, callback_data: FactsButton, chat: Chat, services: Services) -> None:
     known = expect_found(await subject(chat.user, services, callback_data.about), "nothing is known of it any more")
     shown = await facts_page(chat.user, services, known, callback_data.page, past=callback_data.past)
-    await chat.toast()
     await chat.edit(*shown)
 
 
@@ -180,7 +179,6 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
 
 async def fact_pressed(query: CallbackQuery, callback_data: FactButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     if callback_data.back_to == NEW_MESSAGE:
         here = callback_data.model_copy(update={"back_to": NO_WAY_BACK})
         await chat.say(card_text(chat.user, card), card_rows(chat.user, card, here))
@@ -190,13 +188,11 @@ async def fact_pressed(query: CallbackQuery, callback_data: FactButton, chat: Ch
 
 async def sources_pressed(query: CallbackQuery, callback_data: SourcesButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     await chat.edit(fact_sources(chat.user, card, LISTED_SOURCES), [_back_to_card(chat.user, callback_data)])
 
 
 async def versions_pressed(query: CallbackQuery, callback_data: VersionsButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     await chat.edit(versions_text(chat.user, card), [_back_to_card(chat.user, callback_data)])
 
 

@@ -25,7 +25,6 @@ _NAME = 48
 async def merge_pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
     """Asks for the name of the other thing: there may be thousands."""
     source = await services.read(lambda c: _thing(c, chat.user, callback_data.source))
-    await chat.toast()
     question = AwaitedAnswer("join", {"source": source.id})
     await ask(chat, services, question, phrase(chat.user.lang, "join-choose", name=source.name))
 
@@ -51,7 +50,6 @@ async def target_pressed(query: CallbackQuery, callback_data: JoinButton, chat: 
     source, target = await services.read(
         lambda c: (_thing(c, chat.user, callback_data.source), _thing(c, chat.user, callback_data.target or ""))
     )
-    await chat.toast()
     await chat.edit(*_confirmation(chat.user, source, target))
 
 
@@ -71,7 +69,6 @@ async def confirmed(query: CallbackQuery, callback_data: JoinButton, chat: Chat,
     text = phrase(user.lang, "join-done", source=name, target=target.name)
     undo = button(label(user.lang, "merge-button-undo"), UnjoinButton(owner=user.user_id, source=source_id))
     known = button(shorten(target.name, _NAME), FactsButton(owner=user.user_id, about=target.id))
-    await chat.toast()
     await chat.edit(text, [[known], [undo]])
 
 
@@ -80,7 +77,6 @@ async def undo_pressed(query: CallbackQuery, callback_data: UnjoinButton, chat: 
     both = await services.write(lambda c: entities.split(c, user.user_id, callback_data.source, now=now))
     there = [one for one in both if one is not None]
     rows: Rows = [[button(shorten(one.name, _NAME), FactsButton(owner=user.user_id, about=one.id))] for one in there]
-    await chat.toast()
     await chat.edit(phrase(user.lang, "join-undone"), rows)
 
 

@@ -41,7 +41,6 @@ async def why(message: Message, chat: Chat, services: Services) -> None:
 
 async def pressed(query: CallbackQuery, callback_data: buttons.WhyButton, chat: Chat, services: Services) -> None:
     shown = await _explanation(chat.user, services, callback_data.reply)
-    await chat.toast()
     await chat.edit(*shown)
 
 

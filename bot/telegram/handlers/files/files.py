@@ -49,15 +49,11 @@ async def files(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def page_pressed(query: CallbackQuery, callback_data: FilesButton, chat: Chat, services: Services) -> None:
-    shown = await services.read(lambda c: _listing(c, chat.user, callback_data.page))
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.read(lambda c: _listing(c, chat.user, callback_data.page)))
 
 
 async def file_pressed(query: CallbackQuery, callback_data: FileButton, chat: Chat, services: Services) -> None:
-    shown = await services.read(lambda c: _card(c, chat.user, callback_data.file))
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.read(lambda c: _card(c, chat.user, callback_data.file)))
 
 
 async def forget_pressed(query: CallbackQuery, callback_data: ForgetFileButton, chat: Chat, services: Services) -> None:
@@ -70,7 +66,6 @@ async def forget_pressed(query: CallbackQuery, callback_data: ForgetFileButton, 
         return file, requests.ask(connection, user.user_id, "message", file.message_id, now=now)
 
     file, asked = await services.write(work)
-    await chat.toast()
     if asked is None:
         yes = button(label(user.lang, "forget-button-yes"), callback_data.model_copy(update={"sure": True}))
         no = button(label(user.lang, "button-cancel"), FileButton(owner=user.user_id, file=file.id))

@@ -59,9 +59,7 @@ async def all_pressed(query: CallbackQuery, callback_data: GroupButton, chat: Ch
             groups.enable(connection, on, by=owner)
         return _overview(connection, owner, services)
 
-    shown = await services.write(work)
-    await chat.toast()
-    await chat.edit(*shown)
+    await chat.edit(*await services.write(work))
 
 
 def _overview(connection: Connection, owner: User, services: Services) -> tuple[str, Rows]:
@@ -115,7 +113,6 @@ async def _listen(chat: Chat, services: Services, bot: Bot, by: int, *, on: bool
     group, change = chat.user, {"listens": on} | ({"stop_word": word} if word else {})
     group = await services.write(lambda c: groups.change(c, group.user_id, **change))
     key = "group-listens" if on else "group-listens-not"
-    await chat.toast()
     await chat.say(phrase(group.lang, key, word=_stop_word(group)))
 
 

@@ -68,7 +68,6 @@ async def group_chosen(
     await _pass_on(
         services, user, group, (text, shown, user.name), (ref, f"group:{group.user_id}"), chat, telegram_chat
     )
-    await chat.toast()
     await chat.edit(phrase(user.lang, "share-done", name=group.name))
 
 

@@ -85,7 +85,6 @@ async def show_list(command: str, chat: Chat, services: Services) -> None:
 async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat: Chat, services: Services) -> None:
     kind = expect_found(KINDS.get(callback_data.kind), "there is no such list")
     shown = await _listing(chat.user, services, kind, callback_data.page, past=callback_data.past)
-    await chat.toast()
     await chat.edit(*shown)
 
 
@@ -142,7 +141,6 @@ def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
 
 async def memory_pressed(query: CallbackQuery, callback_data: MemoryButton, chat: Chat, services: Services) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     if callback_data.back_to == NEW_MESSAGE:
         here = callback_data.model_copy(update={"back_to": NO_WAY_BACK})
         await chat.say(memory_text(chat.user, card), memory_rows(chat.user, card, here))
@@ -154,7 +152,6 @@ async def sources_pressed(
     query: CallbackQuery, callback_data: MemorySourcesButton, chat: Chat, services: Services
 ) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     await chat.edit(sources_text(chat.user, card, LISTED_SOURCES), [back_to_memory(chat.user, callback_data)])
 
 
@@ -192,7 +189,6 @@ async def correct_pressed(
     query: CallbackQuery, callback_data: CorrectMemoryButton, chat: Chat, services: Services
 ) -> None:
     card = await _card(callback_data, chat, services)
-    await chat.toast()
     question = phrase(chat.user.lang, "correct-ask", text=quotable(naming_text(card.node)))
     await ask(chat, services, AwaitedAnswer("memory", {"node": card.node.id}), question)
 
@@ -226,7 +222,6 @@ async def forget_pressed(
     way = callback_data.model_dump()
     yes = button(label(user.lang, "forget-button-yes"), SurelyForgetMemoryButton(**way))
     no = button(label(user.lang, "button-cancel"), MemoryButton(**way))
-    await chat.toast()
     await chat.edit(phrase(user.lang, "forget-memory-confirm", text=quotable(naming_text(card.node))), [[yes, no]])
 
 
@@ -237,7 +232,6 @@ async def forget_confirmed(
     list_command = await services.write(
         lambda c: requests.ask(c, chat.user.user_id, "memory", callback_data.node, now=now)
     )
-    await chat.toast()
     await chat.edit(*going(chat.user, list_command))
 
 

@@ -99,7 +99,6 @@ async def answer_pressed(query: CallbackQuery, callback_data: AskedButton, chat:
         return phrase(user.lang, _decide(connection, user, asked, data.tap, now)), [], True
 
     text, rows, in_place = await services.write(work)
-    await chat.toast()
     if in_place:
         await chat.edit(text, rows)
     else:  # the others of the list may still be forgotten or kept

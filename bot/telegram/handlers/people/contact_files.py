@@ -57,7 +57,6 @@ async def pressed(
 ) -> None:
     user = chat.user
     asked = access.awaited(user, services.clock.now())
-    await chat.toast()
     if not callback_data.sure:
         await chat.edit(phrase(user.lang, "contacts-left"))
         return

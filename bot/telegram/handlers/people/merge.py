@@ -43,7 +43,6 @@ async def _offer(source_id: int, page: int, chat: Chat, services: Services) -> N
     text, candidates, leaving = await _candidates(chat.user, services, source_id, page)
     if candidates:
         await expect(chat.user, services, AwaitedAnswer("merge", {"source": source_id}))
-    await chat.toast()
     await chat.edit(text, [*candidates, leaving])
 
 
@@ -57,7 +56,6 @@ async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, se
 
 async def target_pressed(query: CallbackQuery, callback_data: MergeButton, chat: Chat, services: Services) -> None:
     confirmation = await _confirmation(chat.user, services, callback_data.source, callback_data.target)
-    await chat.toast()
     await chat.edit(*confirmation)
 
 
@@ -77,7 +75,6 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
     source_name, target = await services.write(work)
     done = phrase(user.lang, "merge-done", source=source_name, target=target.display_name)
     undo = button(label(user.lang, "merge-button-undo"), SplitButton(owner=user.user_id, source=source_id))
-    await chat.toast()
     await chat.edit(f"{done}\n\n{profile(user, target)}", [*actions(user, target), [undo]])
 
 
@@ -86,7 +83,6 @@ async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: C
     source, target = await services.write(lambda c: people.undo_merge(c, user.user_id, callback_data.source, now=now))
     text = phrase(user.lang, "merge-undone", source=source.display_name, target=target.display_name)
     rows = [[button(one.display_name, PersonButton(owner=user.user_id, person=one.id))] for one in (source, target)]
-    await chat.toast()
     await chat.edit(text, rows)
 
 

@@ -23,7 +23,6 @@ async def people(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def page_pressed(query: CallbackQuery, callback_data: PeopleButton, chat: Chat, services: Services) -> None:
-    await chat.toast()
     if callback_data.circle is None:
         await chat.edit(*await _overview(chat.user, services))
     else:

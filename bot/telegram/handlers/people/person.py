@@ -57,7 +57,6 @@ async def _show(name: str, found: list[Person], chat: Chat) -> None:
 
 async def show_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
     known = await _person(chat.user, callback_data.person, services)
-    await chat.toast()
     await chat.edit(profile(chat.user, known), actions(chat.user, known))
 
 
@@ -72,7 +71,6 @@ async def circle_pressed(query: CallbackQuery, callback_data: PersonButton, chat
         ]
         for circle in Circle
     ]
-    await chat.toast()
     await chat.edit(phrase(user.lang, "person-choose-circle", name=known.display_name), [*rows, _back(user, known)])
 
 
@@ -81,7 +79,6 @@ async def circle_chosen(query: CallbackQuery, callback_data: CircleButton, chat:
     moved = await services.write(
         lambda c: people.edit(c, user.user_id, callback_data.person, {"circle": callback_data.circle}, now=now)
     )
-    await chat.toast()
     await chat.edit(profile(user, moved), actions(user, moved))
 
 
@@ -96,14 +93,12 @@ async def edit_pressed(query: CallbackQuery, callback_data: PersonButton, chat: 
         ]
         for field in FIELDS
     ]
-    await chat.toast()
     await chat.edit(phrase(user.lang, "person-choose-field", name=known.display_name), [*rows, _back(user, known)])
 
 
 async def field_pressed(query: CallbackQuery, callback_data: FieldButton, chat: Chat, services: Services) -> None:
     user, known = chat.user, await _person(chat.user, callback_data.person, services)
     question = AwaitedAnswer("edit", {"person": known.id, "field": callback_data.field})
-    await chat.toast()
     await ask(chat, services, question, _edit_question(user, known, callback_data.field))
 
 
@@ -116,7 +111,6 @@ async def field_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, ser
 
 
 async def keep_pressed(query: CallbackQuery, chat: Chat) -> None:
-    await chat.toast()
     await chat.edit(phrase(chat.user.lang, "kept"))
 
 

@@ -31,9 +31,7 @@ def suggestion_card(
 
 
 async def first_pressed(query: CallbackQuery, callback_data: SuggestionsButton, chat: Chat, services: Services) -> None:
-    card = await services.read(lambda c: _first(c, chat.user))
-    await chat.toast()
-    await chat.edit(*card)
+    await chat.edit(*await services.read(lambda c: _first(c, chat.user)))
 
 
 async def answer_pressed(query: CallbackQuery, callback_data: SuggestionButton, chat: Chat, services: Services) -> None:
@@ -46,7 +44,6 @@ async def answer_pressed(query: CallbackQuery, callback_data: SuggestionButton, 
         return people.accept(connection, user.user_id, suggestion_id, now=now)
 
     person = await services.write(work)
-    await chat.toast()
     if person is None:
         await chat.edit(phrase(user.lang, "suggestion-kept"))
     else:

@@ -79,7 +79,6 @@ def _create(connection: Connection, user: User, read: TypedTask, now: datetime, 
 
 async def page_pressed(query: CallbackQuery, callback_data: TasksButton, chat: Chat, services: Services) -> None:
     shown = await _listing(chat.user, services, callback_data.page, past=callback_data.past)
-    await chat.toast()
     await chat.edit(*shown)
 
 
@@ -117,7 +116,6 @@ async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: 
     user, now, data = chat.user, services.clock.now(), callback_data
     if data.tap is TaskTap.CHANGE:
         await services.read(lambda c: service.task(c, user.user_id, data.task))
-        await chat.toast()
         await ask(chat, services, AwaitedAnswer("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
         return
     task, person = await services.write(lambda c: _mark_done(c, user, data, services, now))
@@ -163,7 +161,6 @@ async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat
         return Changed(change_task(connection, before, "move", schedule, author), before)
 
     changed = await services.write(work)
-    await chat.toast()
     await chat.edit(*task_card(user, "move", changed, now))
 
 
@@ -182,7 +179,6 @@ async def cancel_all_pressed(
         return len(found)
 
     count = await services.write(work)
-    await chat.toast()
     await chat.edit(phrase(user.lang, "task-cancelled-all", count=count), [])
 
 

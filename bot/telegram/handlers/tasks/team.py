@@ -33,7 +33,6 @@ async def team(message: Message, command: CommandObject, chat: Chat, services: S
 
 
 async def new_team_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:
-    await chat.toast()
     await ask(chat, services, _NAMING, phrase(chat.user.lang, "team-name-ask"))
 
 
@@ -47,7 +46,6 @@ async def name_typed(message: Message, chat: Chat, services: Services) -> None:
 async def invite_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     team_id = callback_data.team or ""
     found = await services.read(lambda c: service.of_member(c, chat.user.user_id, team_id))
-    await chat.toast()
     question = AwaitedAnswer(_INVITING, {"team": found.id})
     await ask(chat, services, question, phrase(chat.user.lang, "team-invite-ask", team=found.name))
 
@@ -69,14 +67,12 @@ async def leave_pressed(query: CallbackQuery, callback_data: TeamButton, chat: C
     sure = TeamButton(owner=chat.user.user_id, action=TeamAction.LEFT, team=found.id)
     yes = button(label(lang, "team-button-leave-yes"), sure)
     no = button(label(lang, "button-cancel"), KeepButton(owner=chat.user.user_id))
-    await chat.toast()
     await chat.edit(phrase(lang, "team-leave-confirm", team=found.name), [[yes, no]])
 
 
 async def leave_confirmed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
     user, now, team_id = chat.user, services.clock.now(), callback_data.team or ""
     found = await services.write(lambda c: teams.leave_team(c, user, team_id, now, phrase))
-    await chat.toast()
     await chat.edit(phrase(user.lang, "team-left-yourself", team=found.name))
 
 
@@ -91,7 +87,6 @@ async def invitation_answered(
         return "team-declined", service.decline(connection, user.user_id, invitation_id, now).team_name
 
     key, name = await services.write(work)
-    await chat.toast()
     await chat.edit(phrase(user.lang, key, team=name))
 
 
