@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.json_reply import read_object
 from internal.agents.model import TranscriptLine
 from internal.agents.prompts import unescaped
+from internal.agents.reply_schema import NUMBER, TEXT, array_of, object_of, one_of
 from internal.chronicle.model import Verdict
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
@@ -40,40 +41,23 @@ _NUMBER = re.compile(r"\D{0,10}(\d{1,6})\D{0,2}")
 _RULE_NUMBER = re.compile(r"(?:R|rule|правило)?\s*#?(\d{1,3})(?:\W*|\s*[.:)–—-]\s.*)", re.IGNORECASE | re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
-_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
-_RULING: Final[dict[str, Any]] = {
-    "verdict": {"type": "string", "enum": ["correct", "partially_correct", "incorrect"]},
-    "rules_used": _TEXTS,
-    "rules_ignored": _TEXTS,
-    "errors": _TEXTS,
-    "lessons": _TEXTS,
-    "summary": {"type": "string"},
+_RULING: Final = {
+    "verdict": one_of(get_args(Verdict)),
+    "rules_used": array_of(TEXT),
+    "rules_ignored": array_of(TEXT),
+    "errors": array_of(TEXT),
+    "lessons": array_of(TEXT),
+    "summary": TEXT,
 }
 REPLY_SCHEMA = ReplySchema(
     "analyst_reply",
-    {
-        "type": "object",
-        "properties": {
-            "topic": {"type": "string"},
-            "responses": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"message": {"type": "integer"}, **_RULING},
-                    "required": ["message", "verdict"],
-                    "additionalProperties": False,
-                },
-            },
-            "session_summary": {
-                "type": "object",
-                "properties": _RULING,
-                "required": ["verdict", "summary"],
-                "additionalProperties": False,
-            },
-        },
-        "required": ["topic", "responses", "session_summary"],
-        "additionalProperties": False,
-    },
+    object_of(
+        {
+            "topic": TEXT,
+            "responses": array_of(object_of({"message": NUMBER, **_RULING}, "message", "verdict")),
+            "session_summary": object_of(_RULING, "verdict", "summary"),
+        }
+    ),
 )
 
 

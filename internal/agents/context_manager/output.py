@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.reply.fields import line_numbers
 from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
 from internal.agents.prompts import unescaped
+from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
 from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
@@ -40,46 +41,24 @@ _CHOICES: Final[Mapping[str, Choice]] = {
 }
 _NUMBER: Final = re.compile(r"\D{0,3}(\d{1,4})\D{0,2}")
 
-_NUMBERS: Final = {"type": "array", "items": {"type": "integer"}}
-_ITEMS: Final[dict[str, Any]] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"text": {"type": "string"}, "from": _NUMBERS, "evidence": _NUMBERS},
-        "required": ["text", "from", "evidence"],
-        "additionalProperties": False,
-    },
-}
+_ITEMS: Final = array_of(object_of({"text": TEXT, "from": array_of(NUMBER), "evidence": array_of(NUMBER)}))
+_DECISION: Final = object_of(
+    {
+        "id": NUMBER,
+        "decision": one_of(get_args(Choice)),
+        "text": TEXT,
+        "until": TEXT_OR_NULL,
+        "reason": TEXT,
+    }
+)
 REPLY_SCHEMA = ReplySchema(
     "context_manager_reply",
-    {
-        "type": "object",
-        "properties": {
-            "snapshot": {
-                "type": ["object", "null"],
-                "properties": dict.fromkeys(PARTS, _ITEMS),
-                "required": list(PARTS),
-                "additionalProperties": False,
-            },
-            "notifications": {
-                "type": ["array", "null"],
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "integer"},
-                        "decision": {"type": "string", "enum": ["now", "later", "merge", "drop"]},
-                        "text": {"type": "string"},
-                        "until": {"type": ["string", "null"]},
-                        "reason": {"type": "string"},
-                    },
-                    "required": ["id", "decision", "text", "until", "reason"],
-                    "additionalProperties": False,
-                },
-            },
-        },
-        "required": ["snapshot", "notifications"],
-        "additionalProperties": False,
-    },
+    object_of(
+        {
+            "snapshot": object_of(dict.fromkeys(PARTS, _ITEMS), or_null=True),
+            "notifications": array_of(_DECISION, or_null=True),
+        }
+    ),
 )
 
 

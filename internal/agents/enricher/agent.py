@@ -7,6 +7,7 @@ from internal.agents.ask_model import Limits, ask_model
 from internal.agents.json_reply import read_object
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block, unescaped
+from internal.agents.reply_schema import TEXT, object_of
 from internal.config.agents import AgentConfig
 from internal.errors import ModelReplyInvalid
 from internal.language.text.block_tags import escape
@@ -15,15 +16,7 @@ from internal.llm.model import ChatMessage, ChatModel, ReplySchema
 MAX_QUERY = 1000
 """Most characters. More is no question but a summary of the dialogue, and would blur the search."""
 
-REPLY_SCHEMA = ReplySchema(
-    "enricher_reply",
-    {
-        "type": "object",
-        "properties": {"query": {"type": "string"}},
-        "required": ["query"],
-        "additionalProperties": False,
-    },
-)
+REPLY_SCHEMA = ReplySchema("enricher_reply", object_of({"query": TEXT}))
 
 
 def parse(text: str) -> str:

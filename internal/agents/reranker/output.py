@@ -6,30 +6,13 @@ from typing import Any
 from internal.agents.json_reply import read_id, read_object
 from internal.agents.model import PersonPick
 from internal.agents.prompts import unescaped
+from internal.agents.reply_schema import NUMBER, TEXT, array_of, object_of
 from internal.errors import ModelReplyInvalid, ModelReplyUnknownIds
 from internal.llm.model import ReplySchema
 
 MAX_REASON = 300
 
-REPLY_SCHEMA = ReplySchema(
-    "reranker_reply",
-    {
-        "type": "object",
-        "properties": {
-            "people": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"id": {"type": "integer"}, "reason": {"type": "string"}},
-                    "required": ["id", "reason"],
-                    "additionalProperties": False,
-                },
-            }
-        },
-        "required": ["people"],
-        "additionalProperties": False,
-    },
-)
+REPLY_SCHEMA = ReplySchema("reranker_reply", object_of({"people": array_of(object_of({"id": NUMBER, "reason": TEXT}))}))
 
 
 def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[PersonPick]:

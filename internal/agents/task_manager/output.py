@@ -8,6 +8,7 @@ from internal.agents.archivist.reply.fields import cited_lines, prose
 from internal.agents.json_reply import read_object
 from internal.agents.known_task import KnownTask
 from internal.agents.model import TranscriptLine
+from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation
@@ -24,47 +25,34 @@ MAX_DUE: Final = 100
 """Most characters; more is no date."""
 
 _SETTLED: Final = (TaskState.DONE, TaskState.CANCELLED)
-_NULLABLE: Final = {"type": ["string", "null"]}
-_LINES: Final = {"type": "array", "items": {"type": "integer"}}
 REPLY_SCHEMA = ReplySchema(
     "task_manager_reply",
-    {
-        "type": "object",
-        "properties": {
-            "tasks": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "kind": {"type": "string", "enum": [kind.value for kind in TaskKind]},
-                        "title": {"type": "string"},
-                        "due": _NULLABLE,
-                        "repeat": _NULLABLE,
-                        "person": _NULLABLE,
+    object_of(
+        {
+            "tasks": array_of(
+                object_of(
+                    {
+                        "kind": one_of(kind.value for kind in TaskKind),
+                        "title": TEXT,
+                        "due": TEXT_OR_NULL,
+                        "repeat": TEXT_OR_NULL,
+                        "person": TEXT_OR_NULL,
                         "asked": {"type": "boolean"},
-                        "evidence": _LINES,
-                    },
-                    "required": ["kind", "title", "due", "repeat", "person", "asked", "evidence"],
-                    "additionalProperties": False,
-                },
-            },
-            "settled": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "task": {"type": "string"},
-                        "outcome": {"type": "string", "enum": [state.value for state in _SETTLED]},
-                        "evidence": _LINES,
-                    },
-                    "required": ["task", "outcome", "evidence"],
-                    "additionalProperties": False,
-                },
-            },
-        },
-        "required": ["tasks", "settled"],
-        "additionalProperties": False,
-    },
+                        "evidence": array_of(NUMBER),
+                    }
+                )
+            ),
+            "settled": array_of(
+                object_of(
+                    {
+                        "task": TEXT,
+                        "outcome": one_of(state.value for state in _SETTLED),
+                        "evidence": array_of(NUMBER),
+                    }
+                )
+            ),
+        }
+    ),
 )
 
 Item = TypeVar("Item")
