@@ -38,22 +38,9 @@ def create(
     replaces: str | None = None,
 ) -> None:
     """Creates the runs of a published fragment, one for each slice (first_n, last_n)."""
+    of_episode = {"agent": agent, "episode_id": episode_id, "replaces": replaces, "rev": rev}
     for first_n, last_n in slices:
-        connection.execute(
-            insert(runs).values(
-                id=new_id(),
-                user_id=user_id,
-                agent=agent,
-                episode_id=episode_id,
-                replaces=replaces,
-                rev=rev,
-                first_n=first_n,
-                last_n=last_n,
-                state=RunState.DUE,
-                due_at=now,
-                created_at=now,
-            )
-        )
+        _create(connection, user_id, now, **of_episode, first_n=first_n, last_n=last_n)
 
 
 def create_for_session(
@@ -68,21 +55,8 @@ def create_for_session(
     replaces: str | None = None,
 ) -> None:
     """Creates the run of a closed session, one for the whole of it, due at once or at `due_at`."""
-    connection.execute(
-        insert(runs).values(
-            id=new_id(),
-            user_id=user_id,
-            agent=agent,
-            session_id=session_id,
-            replaces=replaces,
-            rev=rev,
-            first_n=1,
-            last_n=1,
-            state=RunState.DUE,
-            due_at=due_at or now,
-            created_at=now,
-        )
-    )
+    of_session = {"agent": agent, "session_id": session_id, "replaces": replaces, "rev": rev}
+    _create(connection, user_id, now, **of_session, first_n=1, last_n=1, due_at=due_at or now)
 
 
 def ready_runs(
@@ -114,7 +88,7 @@ def claim(
         return None
     attempts = runs.c.attempts + int(run.claim is None)
     state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
-    unchanged = (runs.c.state == run.state) & runs.c.claim.is_not_distinct_from(run.claim)
+    unchanged = _claimed_for(run) & (runs.c.state == run.state)
     due_at = again_at or run.due_at
     return _change(connection, run, unchanged, claim=token, attempts=attempts, state=state, due_at=due_at)
 
@@ -134,7 +108,7 @@ def store_reply(
     return _change(
         connection,
         run,
-        runs.c.claim.is_not_distinct_from(run.claim) & (runs.c.state == run.state),
+        _claimed_for(run) & (runs.c.state == run.state),
         state=RunState.REPLIED,
         reply=reply,
         snapshot=snapshot,
@@ -147,16 +121,8 @@ def store_reply(
 
 def finish(connection: Connection, run: Run, now: datetime) -> bool:
     """C10: marks the run applied. Returns False if the claim is lost; then nothing may be written."""
-    done = _change(
-        connection,
-        run,
-        runs.c.claim.is_not_distinct_from(run.claim),
-        state=RunState.APPLIED,
-        claim=None,
-        finished_at=now,
-        error=None,
-    )
-    return done is not None
+    done = {"state": RunState.APPLIED, "claim": None, "finished_at": now, "error": None}
+    return _change(connection, run, _claimed_for(run), **done) is not None
 
 
 def postpone(
@@ -167,20 +133,8 @@ def postpone(
     Returns False if the claim is lost to another process.
     """
     attempts = runs.c.attempts if charge else case((runs.c.attempts > 0, runs.c.attempts - 1), else_=0)
-    postponed = _change(
-        connection,
-        run,
-        runs.c.claim.is_not_distinct_from(run.claim),
-        state=RunState.DUE,
-        claim=None,
-        reply=None,
-        snapshot=None,
-        due_at=due_at,
-        error=error,
-        attempts=attempts,
-        outages=outages,
-    )
-    return postponed is not None
+    due = {"state": RunState.DUE, "due_at": due_at, "error": error, "attempts": attempts, "outages": outages}
+    return _change(connection, run, _claimed_for(run), **due, claim=None, reply=None, snapshot=None) is not None
 
 
 def park(connection: Connection, run: Run, now: datetime, error: str, *, claim: str | None = None) -> bool:
@@ -188,33 +142,15 @@ def park(connection: Connection, run: Run, now: datetime, error: str, *, claim: 
 
     `claim` is the void one with which it is revived, as a run that was interrupted.
     """
-    parked = _change(
-        connection,
-        run,
-        runs.c.claim.is_not_distinct_from(run.claim),
-        state=RunState.DEAD,
-        claim=claim,
-        finished_at=now,
-        error=error,
-    )
-    return parked is not None
+    parked = {"state": RunState.DEAD, "claim": claim, "finished_at": now, "error": error}
+    return _change(connection, run, _claimed_for(run), **parked) is not None
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:
     """Replaces a slice whose reply was cut by two of half the length. Does nothing without the claim."""
     middle = run.first_n + run.length // 2 - 1
-    first_half = _change(
-        connection,
-        run,
-        runs.c.claim.is_not_distinct_from(run.claim),
-        state=RunState.DUE,
-        claim=None,
-        last_n=middle,
-        due_at=now,
-        attempts=0,
-        reply=None,
-    )
-    if first_half is not None:
+    half = {"state": RunState.DUE, "claim": None, "last_n": middle, "due_at": now, "attempts": 0, "reply": None}
+    if _change(connection, run, _claimed_for(run), **half) is not None:
         second = [(middle + 1, run.last_n)]
         create(connection, run.user_id, run.agent, run.episode_id, second, rev=run.rev, now=now, replaces=run.replaces)
 
@@ -290,16 +226,13 @@ def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
 
 def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int) -> list[Run]:
     """Every run whose slice holds this segment, in order of creation."""
-    query = select(runs).where(
-        runs.c.user_id == user_id, runs.c.episode_id == episode_id, runs.c.first_n <= segment, runs.c.last_n >= segment
-    )
-    return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
+    holds = (runs.c.episode_id == episode_id) & (runs.c.first_n <= segment) & (runs.c.last_n >= segment)
+    return _runs_where(connection, user_id, holds, runs.c.n)
 
 
 def of_session(connection: Connection, user_id: int, session_id: str) -> list[Run]:
     """Every run over this session, in order of creation."""
-    query = select(runs).where(runs.c.user_id == user_id, runs.c.session_id == session_id)
-    return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
+    return _runs_where(connection, user_id, runs.c.session_id == session_id, runs.c.n)
 
 
 def set_due(connection: Connection, run: Run, due_at: datetime) -> None:
@@ -309,39 +242,39 @@ def set_due(connection: Connection, run: Run, due_at: datetime) -> None:
 
 def of_agent(connection: Connection, user_id: int, agent: str) -> list[Run]:
     """Every run of an agent for one owner, in working order."""
-    query = select(runs).where(runs.c.user_id == user_id, runs.c.agent == agent)
-    return [_run(row) for row in connection.execute(query.order_by(runs.c.rev, runs.c.first_n, runs.c.n))]
+    return _runs_where(connection, user_id, runs.c.agent == agent, runs.c.rev, runs.c.first_n, runs.c.n)
+
+
+def _runs_where(connection: Connection, user_id: int, which: ColumnElement[bool], *order: Any) -> list[Run]:
+    query = select(runs).where(runs.c.user_id == user_id, which).order_by(*order)
+    return [_run(row) for row in connection.execute(query)]
 
 
 def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now: datetime) -> None:
     """Has an agent work on a slice again; the effects of the new reply replace those of the old one."""
-    connection.execute(
-        insert(runs).values(
-            id=new_id(),
-            user_id=run.user_id,
-            agent=run.agent,
-            episode_id=run.episode_id,
-            replaces=run.id,
-            rev=rev,
-            first_n=run.first_n,
-            last_n=run.last_n,
-            state=RunState.DUE,
-            due_at=due_at,
-            created_at=now,
-        )
-    )
+    same = {"agent": run.agent, "episode_id": run.episode_id, "first_n": run.first_n, "last_n": run.last_n}
+    _create(connection, run.user_id, now, **same, replaces=run.id, rev=rev, due_at=due_at)
+
+
+def _create(connection: Connection, user_id: int, now: datetime, **values: Any) -> None:
+    """Creates one run, due now unless the values say otherwise."""
+    created = {"id": new_id(), "user_id": user_id, "state": RunState.DUE, "due_at": now, "created_at": now}
+    connection.execute(insert(runs).values(created | values))
 
 
 def drop_of_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """Deletes the runs of an episode with their prompts and replies. Returns their ids; work on one finds it gone."""
-    ours = (runs.c.user_id == user_id) & (runs.c.episode_id == episode_id)
-    return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
+    return _drop(connection, user_id, runs.c.episode_id == episode_id)
 
 
 def drop_of_session(connection: Connection, user_id: int, session_id: str) -> list[str]:
     """Deletes the runs over a session with their prompts and replies. Returns their ids; work on one finds it gone."""
-    ours = (runs.c.user_id == user_id) & (runs.c.session_id == session_id)
-    return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
+    return _drop(connection, user_id, runs.c.session_id == session_id)
+
+
+def _drop(connection: Connection, user_id: int, which: ColumnElement[bool]) -> list[str]:
+    dropped = delete(runs).where(runs.c.user_id == user_id, which).returning(runs.c.id)
+    return list(connection.execute(dropped).scalars())
 
 
 def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
@@ -364,6 +297,11 @@ def _is_free(connection: Connection, run: Run, worker: str) -> bool:
 
 def _one(run: Run) -> ColumnElement[bool]:
     return (runs.c.user_id == run.user_id) & (runs.c.id == run.id)
+
+
+def _claimed_for(run: Run) -> ColumnElement[bool]:
+    """That the run's claim is still the one that this process knows."""
+    return runs.c.claim.is_not_distinct_from(run.claim)
 
 
 def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
