@@ -116,12 +116,12 @@ def node_ids(connection: Connection, user_id: int) -> list[str]:
     return list(connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id)).scalars())
 
 
-def resolve_node(connection: Connection, user_id: int, node_id: str) -> Node | None:
-    """The node an id means now, redirects of merges followed; None if unknown or being forgotten."""
+def resolve_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Node | None:
+    """The node an id means now, redirects of merges followed; None if unknown or, without `hidden`, being forgotten."""
     seen: set[str] = set()
     while node_id not in seen:
         seen.add(node_id)
-        row = _row(connection, user_id, node_id)
+        row = _row(connection, user_id, node_id, hidden=hidden)
         if row is None or row.merged_into is None:
             return None if row is None else node_of(row)
         node_id = row.merged_into

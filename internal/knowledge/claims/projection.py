@@ -1,14 +1,13 @@
 """The projection of claims to facts: compares what the time rules derive with what is stored."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection
-
 from internal.errors import NotFound
 from internal.graph import store
+from internal.graph.derivation import Projector
 from internal.graph.edge_repository import EdgeTime
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
@@ -63,26 +62,20 @@ class _WantedSpan:
         return {"attributes": self.attributes, "set_by": self.set_by, **self.precisions}
 
 
-class FactProjector:
-    """Projects groups of claims within one transaction and collects the changes.
+@dataclass
+class FactProjector(Projector):
+    """Projects groups of claims. Facts that nothing supports any more expire and can still be looked up.
 
-    With `forgetting` claims were deleted: no version keeps their words and no edge stays without claims. Otherwise
-    facts that are not supported any more expire and can still be looked up.
+    With `forgetting` no version keeps the words of deleted claims and no edge stays without claims.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        user_id: int,
-        *,
-        now: datetime,
-        run_id: str | None = None,
-        forgetting: bool = False,
-    ) -> None:
-        self.changes = Changes()
-        self._connection, self._user_id, self._now, self._run_id = connection, user_id, now, run_id
-        self._forgetting = forgetting
-        self.contradictions = Contradictions(connection, user_id, now, run_id, self.changes)
+    event_types = _EVENTS
+
+    changes: Changes = field(init=False, default_factory=Changes)
+    contradictions: Contradictions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.contradictions = Contradictions(self.connection, self.user_id, self.now, self.run_id, self.changes)
 
     def project(self, groups: Iterable[Group]) -> None:
         for group in sorted(set(groups), key=lambda one: (one[0], one[1], one[2] or "")):
@@ -91,45 +84,39 @@ class FactProjector:
     def delete(self, versions: Collection[Version]) -> None:
         """Deletes versions; their successors are linked to their predecessors."""
         for version in versions:
-            for after in fact_repository.successors(self._connection, self._user_id, [version.fact.id]).values():
-                fact_repository.relink(self._connection, after, version.fact.supersedes, version.fact.original_fact)
+            for after in fact_repository.successors(self.connection, self.user_id, [version.fact.id]).values():
+                fact_repository.relink(self.connection, after, version.fact.supersedes, version.fact.original_fact)
         ids = [version.fact.id for version in versions]
-        self.changes.deleted.extend(store.delete_edges(self._connection, self._user_id, ids))
+        self.changes.deleted.extend(store.delete_edges(self.connection, self.user_id, ids))
         self.contradictions.forget(ids)
 
     def expire(self, version: Version) -> None:
-        store.update_edge(
-            self._connection, self._user_id, version.fact.id, now=self._now, times={"expired_at": self._now}
-        )
+        store.update_edge(self.connection, self.user_id, version.fact.id, now=self.now, times={"expired_at": self.now})
 
     def rewrite(self, version: Version, text: Claim) -> Version:
         """Replaces the words of a version by those of a remaining claim, without a trace of the old words."""
         self.changes.rewritten.append(version.fact.id)
         words = {"fact": text.fact, "update_reason": None}
-        rewritten = fact_repository.set_words(self._connection, version, self._now, text.id, **words)
-        for after in fact_repository.successors(self._connection, self._user_id, [version.fact.id]).values():
-            fact_repository.relink(self._connection, after, version.fact.id, text.fact)
+        rewritten = fact_repository.set_words(self.connection, version, self.now, text.id, **words)
+        for after in fact_repository.successors(self.connection, self.user_id, [version.fact.id]).values():
+            fact_repository.relink(self.connection, after, version.fact.id, text.fact)
         return rewritten
 
     def supersede(self, version: Version, fact: Fact, claim_id: str) -> Version:
         """Expires a version and stores its successor."""
         self.expire(version)
-        follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self._now)
-        added = fact_repository.add(self._connection, follower, claim_id, now=self._now, run_id=self._run_id)
-        hidings.inherit(self._connection, self._user_id, "edge", version.fact.id, added.fact.id)
+        follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self.now)
+        added = fact_repository.add(self.connection, follower, claim_id, now=self.now, run_id=self.run_id)
+        hidings.inherit(self.connection, self.user_id, "edge", version.fact.id, added.fact.id)
         self.contradictions.follow(version.fact.id, added.fact.id)
         self.changes.updated.append(added.fact.id)
         return added
 
-    def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
-        """Appends one event for each kind of change, with ids only."""
-        self.changes.record(self._connection, self._user_id, _EVENTS, source, self._now, links)
-
     def _project(self, group: Group) -> None:
-        claims = {claim.id: claim for claim in claim_repository.of_group(self._connection, self._user_id, group)}
+        claims = {claim.id: claim for claim in claim_repository.of_group(self.connection, self.user_id, group)}
         projection = project(list(claims.values()), functional=group[2] is None)
         wanted = [_with_claims(span, claims) for span in projection.spans if span.target != group[0]]
-        stored = fact_repository.current_of_group(self._connection, self._user_id, group)
+        stored = fact_repository.current_of_group(self.connection, self.user_id, group)
         span_of_version = _span_of_versions(wanted, stored)
         edges: dict[Span, str] = {}
         kept: set[str] = set()
@@ -140,7 +127,7 @@ class FactProjector:
             if version is not None:
                 kept.add(version.fact.id)
             written = self._write(wanted_span, version)
-            claim_repository.set_edge(self._connection, self._user_id, wanted_span.ids, written)
+            claim_repository.set_edge(self.connection, self.user_id, wanted_span.ids, written)
             if written is not None:
                 edges[wanted_span.span] = written
         self._remove_outdated([version for version in stored if version.fact.id not in kept])
@@ -154,14 +141,14 @@ class FactProjector:
         changed = {name: value for name, value in one.derived.items() if getattr(version.fact, name) != value}
         if one.text.fact != version.fact.fact:
             outdated = version.claim_id not in one.ids
-            if self._forgetting and outdated:
+            if self.forgetting and outdated:
                 version = self.rewrite(version, one.text)
             elif self._has_new_words(one, version):
                 fact = replace(version.fact, fact=one.text.fact, update_reason=None, **changed)
                 return self.supersede(version, fact, one.text.id).fact.id
         if changed or (one.text.fact == version.fact.fact and version.claim_id not in one.ids):
             claim_id = version.claim_id if version.claim_id in one.ids else one.text.id
-            fact_repository.set_words(self._connection, version, self._now, claim_id, **changed)
+            fact_repository.set_words(self.connection, version, self.now, claim_id, **changed)
         return version.fact.id
 
     def _has_new_words(self, one: _WantedSpan, version: Version) -> bool:
@@ -172,19 +159,19 @@ class FactProjector:
 
     def _create(self, one: _WantedSpan) -> str | None:
         fact = Fact(
-            user_id=self._user_id,
+            user_id=self.user_id,
             id="",
             source=one.text.source,
             target=one.span.target,
             name=one.text.name,
             fact=one.text.fact,
-            created_at=self._now,
+            created_at=self.now,
             valid_at=one.span.valid_at,
             invalid_at=one.span.invalid_at,
             **one.derived,
         )
         try:
-            added = fact_repository.add(self._connection, fact, one.text.id, now=self._now, run_id=self._run_id)
+            added = fact_repository.add(self.connection, fact, one.text.id, now=self.now, run_id=self.run_id)
         except NotFound:
             return None  # an end is just being forgotten; if that is undone, it is projected again
         self.changes.created.append(added.fact.id)
@@ -197,7 +184,7 @@ class FactProjector:
         if (fact.valid_at, fact.invalid_at) == (one.span.valid_at, one.span.invalid_at):
             return version
         times: dict[EdgeTime, datetime | None] = {"valid_at": one.span.valid_at, "invalid_at": one.span.invalid_at}
-        fact_repository.set_times(self._connection, version, times, self._now)
+        fact_repository.set_times(self.connection, version, times, self.now)
         if fact.invalid_at is None and one.span.invalid_at is not None:
             self.changes.closed.append(fact.id)
         elif fact.invalid_at is not None and one.span.invalid_at is None:
@@ -212,7 +199,7 @@ class FactProjector:
         When forgetting they are deleted: an expired version would still reveal the time of what was forgotten.
         """
         for version in versions:
-            if self._forgetting:
+            if self.forgetting:
                 self.delete([version])
             else:
                 self.expire(version)

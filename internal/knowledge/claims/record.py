@@ -48,8 +48,7 @@ def record_claims(
             refused.append(Refusal(index, reason, str(error)))
     projector = FactProjector(connection, user_id, now=now, run_id=run_id)
     projector.project(group_of(claim) for claim, _ in stored)
-    links = {"run": run_id} if run_id else None
-    projector.record(source, links)
+    projector.record(source)
     ids = [claim.id for claim, _ in stored]
     edges = {claim.id: claim.edge_id for claim in claim_repository.by_ids(connection, user_id, ids)}
     referenced = _note_operations(

@@ -1,14 +1,13 @@
 """Claims in the database."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Row,
     Select,
     and_,
     bindparam,
@@ -19,11 +18,12 @@ from sqlalchemy import (
     update,
 )
 
+from internal.graph.statement_repository import Statements
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import Group
 from internal.storage import evidence
-from internal.storage.chunks import chunks, delete_with, rows_of
-from internal.storage.evidence import Lines
+from internal.storage.chunks import chunks, rows_of
+from internal.storage.rows import reader
 from internal.storage.tables import claims, observations
 from internal.storage.types import new_id
 
@@ -37,8 +37,15 @@ class Support(NamedTuple):
     valid_stated: bool
 
 
+_read: Final = reader(Claim)
+
+stored: Final = Statements("claim", claims, _read)
+
+by_ids, of_episode, supported_by, remove = stored.by_ids, stored.of_episode, stored.supported_by, stored.remove
+
+
 def add(connection: Connection, claim: Claim) -> None:
-    row = {name: getattr(claim, name) for name in _FIELDS}
+    row = {one.name: getattr(claim, one.name) for one in fields(Claim)}
     origins = {"source_origin": claim.source, "target_origin": claim.target}
     connection.execute(_ADD, row | origins | {"attributes": dict(claim.attributes)})
 
@@ -61,7 +68,7 @@ def of_group(connection: Connection, user_id: int, group: Group, until: datetime
         kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at >= until)
         query = (_RELATION if target is None else _STATEMENT).where(claims.c.created_at < until, kept)
     asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
-    return [_claim(row) for row in connection.execute(query, asked)]
+    return [_read(row) for row in connection.execute(query, asked)]
 
 
 def known_at_nodes(
@@ -71,17 +78,13 @@ def known_at_nodes(
     kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at > known_at)
     held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
     if node_ids is None:
-        return _claims_where(connection, user_id, held)
-    return [
-        claim
-        for part in chunks(node_ids)
-        for claim in _claims_where(connection, user_id, and_(held, _at(user_id, part)))
-    ]
+        return stored.where(connection, user_id, held)
+    return [claim for part in chunks(node_ids) for claim in stored.where(connection, user_id, held, _at(user_id, part))]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
     """Every claim with one of these nodes at an end, retracted ones too."""
-    return [claim for part in chunks(node_ids) for claim in _claims_where(connection, user_id, _at(user_id, part))]
+    return [claim for part in chunks(node_ids) for claim in stored.where(connection, user_id, _at(user_id, part))]
 
 
 def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
@@ -90,31 +93,18 @@ def retracted(connection: Connection, user_id: int, sources: Collection[str]) ->
     return [
         claim
         for part in chunks(sources)
-        for claim in _claims_where(connection, user_id, gone & claims.c.source.in_(part))
+        for claim in stored.where(connection, user_id, gone, claims.c.source.in_(part))
     ]
 
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
     """Every claim that supports one of these versions, retracted ones too, in the order of `said_at`."""
-    return [_claim(row) for row in rows_of(connection, _OF_EDGES, edge_ids, owner=user_id)]
+    return [_read(row) for row in rows_of(connection, _OF_EDGES, edge_ids, owner=user_id)]
 
 
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
     """What supports these versions now, in the order of `said_at`."""
     return [Support(*row) for row in rows_of(connection, _SUPPORTING, edge_ids, owner=user_id)]
-
-
-def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
-    return [claim for part in chunks(ids) for claim in _claims_where(connection, user_id, claims.c.id.in_(part))]
-
-
-def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Claim]:
-    return _claims_where(connection, user_id, claims.c.episode_id == episode_id)
-
-
-def supported_by(connection: Connection, user_id: int, lines: Lines) -> list[Claim]:
-    """Every claim that cites one of these lines."""
-    return by_ids(connection, user_id, sorted(evidence.cited_ids(connection, user_id, "claim", lines)))
 
 
 def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], edge_id: str | None) -> None:
@@ -124,15 +114,7 @@ def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], e
 
 def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
     """Retracts claims from now on; what was known before stays."""
-    for part in chunks(claim_ids):
-        one = (claims.c.user_id == user_id) & claims.c.id.in_(part) & claims.c.retracted_at.is_(None)
-        connection.execute(update(claims).where(one).values(retracted_at=now))
-
-
-def remove(connection: Connection, user_id: int, claim_ids: Collection[str]) -> None:
-    """Deletes claims with their evidence."""
-    evidence.remove(connection, user_id, "claim", claim_ids)
-    delete_with(connection, claims, user_id, claims.c.id, claim_ids)
+    stored.change(connection, user_id, claim_ids, claims.c.retracted_at.is_(None), retracted_at=now)
 
 
 def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
@@ -144,13 +126,6 @@ def is_remembered(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether the memory graph has observations of this node: a preference or topic belongs to both graphs."""
     of_node = (observations.c.user_id == user_id) & (observations.c.target == node_id)
     return connection.execute(select(observations.c.id).where(of_node).limit(1)).first() is not None
-
-
-_FIELDS: Final = (
-    "user_id", "id", "edge_id", "source", "name", "target", "statement", "fact", "valid_at", "valid_stated",
-    "invalid_at", "said_at", "created_at", "retracted_at", "episode_id", "run_id", "set_by", "valid_precision",
-    "invalid_precision",
-)  # fmt: skip
 
 
 _MINE: Final = claims.c.user_id == bindparam("owner")
@@ -197,12 +172,3 @@ def _at(user_id: int, node_ids: Collection[str]) -> ColumnElement[bool]:
         for end in ("source", "target")
     ]
     return claims.c.id.in_(union(*ends))
-
-
-def _claims_where(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Claim]:
-    query = select(claims).where(claims.c.user_id == user_id, condition).order_by(claims.c.said_at, claims.c.id)
-    return [_claim(row) for row in connection.execute(query)]
-
-
-def _claim(row: Row[Any]) -> Claim:
-    return Claim(attributes=row.attributes, **{name: getattr(row, name) for name in _FIELDS})

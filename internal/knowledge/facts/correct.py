@@ -5,7 +5,7 @@ removed with them when they are forgotten, and what was known before stays as it
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -110,9 +110,8 @@ def undo_correction(connection: Connection, user_id: int, fact_id: str, *, now: 
     claim_repository.set_edge(connection, user_id, [claim.id for claim in restored], after.fact.id)
     projector.project({group_of(claim) for claim in (*claims, *restored)})
     projector.record(f"user:{user_id}")
-    return filled(connection, user_id, [fact_repository.versions(connection, user_id, [after.fact.id])[after.fact.id]])[
-        0
-    ]
+    stored = fact_repository.versions(connection, user_id, [after.fact.id])
+    return filled(connection, user_id, [stored[after.fact.id]])[0]
 
 
 def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
@@ -123,11 +122,10 @@ def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: dat
     version = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     if version.fact.expired_at is not None:
         raise Conflict(f"the fact {fact_id} has expired")
-    projector = FactProjector(connection, user_id, now=now)
-    answer = _Answer(connection, user_id, now, projector)
+    answer = _Answer(connection, user_id, now=now)
     answer.give_up([version])
-    projector.project(answer.groups)
-    projector.record(f"user:{user_id}")
+    answer.project(answer.groups)
+    answer.record(f"user:{user_id}")
 
 
 def resolve_contradiction(
@@ -145,8 +143,7 @@ def resolve_contradiction(
     sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
     if choice not in {BOTH, NEITHER, *sides}:
         raise Refused("choice", f"choice: one of {BOTH}, {NEITHER}, {', '.join(sides)} is expected")
-    projector = FactProjector(connection, user_id, now=now)
-    answer = _Answer(connection, user_id, now, projector)
+    answer = _Answer(connection, user_id, now=now)
     if choice == BOTH:
         answer.keep_all(sides.values())
     elif choice == NEITHER:
@@ -154,18 +151,17 @@ def resolve_contradiction(
     else:
         answer.choose(sides[choice], [side for fact_id, side in sides.items() if fact_id != choice])
     status = ACCEPTED if choice == BOTH else RESOLVED
-    projector.contradictions.settle(contradiction_id, status, "accepted", choice)
-    projector.project(answer.groups)
-    projector.record(f"user:{user_id}")
-    return projector.changes
+    answer.contradictions.settle(contradiction_id, status, "accepted", choice)
+    answer.project(answer.groups)
+    answer.record(f"user:{user_id}")
+    return answer.changes
 
 
-class _Answer:
+@dataclass
+class _Answer(FactProjector):
     """Applies one answer; the caller projects the facts of `groups` afterwards, all at once."""
 
-    def __init__(self, connection: Connection, user_id: int, now: datetime, projector: FactProjector) -> None:
-        self.groups: set[Group] = set()
-        self._connection, self._user_id, self._now, self._projector = connection, user_id, now, projector
+    groups: set[Group] = field(init=False, default_factory=set)
 
     def keep_all(self, sides: Collection[Version]) -> None:
         for side in sides:
@@ -173,15 +169,15 @@ class _Answer:
 
     def give_up(self, sides: Collection[Version]) -> None:
         """Retracts and expires these facts."""
-        held = _held(self._connection, self._user_id, [side.fact.id for side in sides])
-        claim_repository.retract(self._connection, self._user_id, [claim.id for claim in held], self._now)
+        held = _held(self.connection, self.user_id, [side.fact.id for side in sides])
+        claim_repository.retract(self.connection, self.user_id, [claim.id for claim in held], self.now)
         for side in sides:
-            self._projector.expire(side)
+            self.expire(side)
         self.groups |= {group_of(claim) for claim in held}
 
     def choose(self, chosen: Version, others: Sequence[Version]) -> None:
         begins = chosen.fact.valid_at or min(
-            (claim.said_at for claim in _held(self._connection, self._user_id, [chosen.fact.id])), default=self._now
+            (claim.said_at for claim in _held(self.connection, self.user_id, [chosen.fact.id])), default=self.now
         )
         given_up = [other for other in others if not self._ended(other, chosen, begins)]
         self._confirm(chosen, also=False)
@@ -204,17 +200,17 @@ class _Answer:
 
     def _end(self, other: Version, chosen: Version, at: datetime) -> None:
         self._confirm(other, also=False)
-        held = _held(self._connection, self._user_id, [other.fact.id])
+        held = _held(self.connection, self.user_id, [other.fact.id])
         text = next((claim for claim in held if claim.fact == other.fact.fact), held[0])
         exact = {"valid_precision": None, "invalid_precision": chosen.fact.valid_precision}
-        end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self._now, **exact}
-        claim_repository.copy_to(self._connection, text, created_at=self._now, **end)
+        end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self.now, **exact}
+        claim_repository.copy_to(self.connection, text, created_at=self.now, **end)
 
     def _confirm(self, side: Version, *, also: bool) -> None:
-        held = _held(self._connection, self._user_id, [side.fact.id])
+        held = _held(self.connection, self.user_id, [side.fact.id])
         marks = {ALSO: True} if also else {}
         for claim in held:
-            _retell(self._connection, [claim], self._now, set_by="owner", attributes={**claim.attributes, **marks})
+            _retell(self.connection, [claim], self.now, set_by="owner", attributes={**claim.attributes, **marks})
         self.groups |= {group_of(claim) for claim in held}
 
 

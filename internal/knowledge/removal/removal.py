@@ -5,13 +5,13 @@ A fact that a removed claim had closed reopens, since facts follow from the rema
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from internal.errors import NotFound
 from internal.graph import store
-from internal.graph.derived_changes import loses_support
 from internal.graph.model import Node
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
@@ -34,7 +34,7 @@ def remove_episode_claims(connection: Connection, user_id: int, episode_id: str,
     claims = claim_repository.of_episode(connection, user_id, episode_id)
     dropped = evidence.remove_lines(connection, user_id, Lines(episode_id=episode_id, segments=None))
     cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
-    return _ClaimRemover(connection, user_id, now).remove(claims, cited, named=named)
+    return _ClaimRemover(connection, user_id, now=now).remove(claims, cited, named=named)
 
 
 def remove_claims_of_messages(
@@ -44,7 +44,11 @@ def remove_claims_of_messages(
 
     A claim that other lines support too stays, unless it holds a word that only the removed lines said.
     """
-    return _remove_lines(connection, user_id, Lines(message_ids=message_ids), now)
+    lines = Lines(message_ids=message_ids)
+    unsupported = claim_repository.stored.supported_alone_by(connection, user_id, lines, lambda claim: [claim.fact])
+    dropped = evidence.remove_lines(connection, user_id, lines)
+    cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
+    return _ClaimRemover(connection, user_id, now=now).remove(unsupported, cited, named=named)
 
 
 def remove_claims(
@@ -57,7 +61,7 @@ def remove_claims(
     now: datetime,
 ) -> Removal:
     """Removes these claims, the entities among `cited` that nothing supports, and the descriptions of `described`."""
-    return _ClaimRemover(connection, user_id, now, described=described).remove(claims, cited)
+    return _ClaimRemover(connection, user_id, now=now, described=described).remove(claims, cited)
 
 
 def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
@@ -67,7 +71,7 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datet
         raise NotFound(f"there is no fact {fact_id}")
     claims = claim_repository.of_edges(connection, user_id, [version.fact.id for version in chain])
     _drop_citations_of_ends(connection, user_id, claims)
-    return _ClaimRemover(connection, user_id, now).remove(claims, (), chain)
+    return _ClaimRemover(connection, user_id, now=now).remove(claims, (), chain)
 
 
 def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
@@ -76,18 +80,9 @@ def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datet
         raise NotFound(f"there is no node {node_id}")
     claims = claim_repository.at_nodes(connection, user_id, [node_id])
     versions = fact_repository.at_nodes(connection, user_id, [node_id])
-    removal = _ClaimRemover(connection, user_id, now, erased=node_id).remove(claims, (), versions)
+    removal = _ClaimRemover(connection, user_id, now=now, erased=node_id).remove(claims, (), versions)
     store.delete_node(connection, user_id, node_id)
     return Removal(removal.claims, (node_id, *removal.nodes), removal.episodes, removal.changes)
-
-
-def _remove_lines(connection: Connection, user_id: int, lines: Lines, now: datetime) -> Removal:
-    claims = claim_repository.supported_by(connection, user_id, lines)
-    support = evidence.rows(connection, user_id, "claim", [claim.id for claim in claims])
-    unsupported = [claim for claim in claims if loses_support([claim.fact], support.get(claim.id, ()), lines)]
-    dropped = evidence.remove_lines(connection, user_id, lines)
-    cited, named = evidence.ids_of_kind(dropped, "entity"), evidence.ids_of_kind(dropped, "name")
-    return _ClaimRemover(connection, user_id, now).remove(unsupported, cited, named=named)
 
 
 def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequence[Claim]) -> None:
@@ -105,25 +100,16 @@ def _drop_citations_of_ends(connection: Connection, user_id: int, claims: Sequen
         evidence.remove_support(connection, user_id, targets, Lines(episode_id=episode_id, segments=numbers))
 
 
-class _ClaimRemover:
+@dataclass
+class _ClaimRemover(FactProjector):
     """One removal. `erased` is a node that is deleted anyway; `described` are nodes that lose their description.
 
     `described` None means all nodes whose lines are removed.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        user_id: int,
-        now: datetime,
-        *,
-        erased: str | None = None,
-        described: Collection[str] | None = None,
-    ) -> None:
-        self._connection, self._user_id, self._erased = connection, user_id, erased
-        self._described = described
-        self._projector = FactProjector(connection, user_id, now=now, forgetting=True)
-        self._now = now
+    forgetting: bool = True
+    erased: str | None = None
+    described: Collection[str] | None = None
 
     def remove(
         self,
@@ -141,43 +127,43 @@ class _ClaimRemover:
         ids = [claim.id for claim in claims]
         versions_worded = [
             version
-            for version in fact_repository.worded_by(self._connection, self._user_id, ids)
+            for version in fact_repository.worded_by(self.connection, self.user_id, ids)
             if version not in versions
         ]
-        claim_repository.remove(self._connection, self._user_id, ids)
-        self._projector.delete(versions)
+        claim_repository.remove(self.connection, self.user_id, ids)
+        self.delete(versions)
         self._reword([version for version in versions_worded if version.fact.expired_at is not None])
-        self._projector.project(group_of(claim) for claim in claims)
+        self.project(group_of(claim) for claim in claims)
         ends = {end for claim in claims for end in (claim.source, claim.target)}
         ends |= {end for version in versions for end in (version.fact.source, version.fact.target)}
         ends |= {name.split(":", 1)[0] for name in named}
         nodes = self._drop_unsupported(ends | set(cited), set(cited))
-        self._projector.record(_SOURCE)
+        self.record(_SOURCE)
         episodes = dict.fromkeys(claim.episode_id for claim in claims if claim.episode_id)
-        return Removal(len(ids), nodes, tuple(episodes), self._projector.changes)
+        return Removal(len(ids), nodes, tuple(episodes), self.changes)
 
     def _reword(self, versions: Sequence[Version]) -> None:
         """Rewrites old versions versions_worded by a removed claim with a remaining claim, or deletes them."""
         for version in versions:
-            left = claim_repository.of_edges(self._connection, self._user_id, [version.fact.id])
-            stored = fact_repository.versions(self._connection, self._user_id, [version.fact.id]).get(version.fact.id)
+            left = claim_repository.of_edges(self.connection, self.user_id, [version.fact.id])
+            stored = fact_repository.versions(self.connection, self.user_id, [version.fact.id]).get(version.fact.id)
             if stored is None:
                 continue
             if left:
-                self._projector.rewrite(stored, wording(left))
+                self.rewrite(stored, wording(left))
             else:
-                self._projector.delete([stored])
+                self.delete([stored])
 
     def _drop_unsupported(self, node_ids: Collection[str], cited: Collection[str]) -> list[str]:
         dropped: list[str] = []
-        for node_id in sorted(set(node_ids) - {self._erased, store.owner_node_id(self._user_id)}):
-            node = store.get_node(self._connection, self._user_id, node_id, hidden=True)
+        for node_id in sorted(set(node_ids) - {self.erased, store.owner_node_id(self.user_id)}):
+            node = store.get_node(self.connection, self.user_id, node_id, hidden=True)
             if node is None:
                 continue
             if not self._supported(node):
-                store.delete_node(self._connection, self._user_id, node_id)
+                store.delete_node(self.connection, self.user_id, node_id)
                 dropped.append(node_id)
-            elif node_id in (cited if self._described is None else self._described):
+            elif node_id in (cited if self.described is None else self.described):
                 self._drop_words(node)
         return dropped
 
@@ -185,26 +171,24 @@ class _ClaimRemover:
         """Whether a profile, the owner's word, a line, a claim, a memory or an edge keeps a node."""
         if node.label not in _ORPHANS or any(mark.get("by") == "owner" for mark in node.field_meta.values()):
             return True
-        if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
+        if fact_repository.person_of(self.connection, self.user_id, node.id) is not None:
             return True
-        if evidence.rows(self._connection, self._user_id, "entity", [node.id]):
+        if evidence.rows(self.connection, self.user_id, "entity", [node.id]):
             return True
-        if claim_repository.names_node(self._connection, self._user_id, node.id):
+        if claim_repository.names_node(self.connection, self.user_id, node.id):
             return True
-        if claim_repository.is_remembered(self._connection, self._user_id, node.id):
+        if claim_repository.is_remembered(self.connection, self.user_id, node.id):
             return True
-        return store.has_edge(self._connection, self._user_id, node.id)
+        return store.has_edge(self.connection, self.user_id, node.id)
 
     def _drop_words(self, node: Node) -> None:
         """Removes the description of a node that stays, unless the owner wrote it: it may hold removed words.
 
         A person's description is the bio of the profile, which has evidence of its own.
         """
-        if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
+        if fact_repository.person_of(self.connection, self.user_id, node.id) is not None:
             return
         if node.properties.get("description") and node.field_meta.get("description", {}).get("by") != "owner":
             kind = store.item_kind(node.label)
-            search_items.forget_words(self._connection, self._user_id, kind, node.id)
-            store.update_node(
-                self._connection, self._user_id, node.id, {"description": None}, now=self._now, hidden=True
-            )
+            search_items.forget_words(self.connection, self.user_id, kind, node.id)
+            store.update_node(self.connection, self.user_id, node.id, {"description": None}, now=self.now, hidden=True)

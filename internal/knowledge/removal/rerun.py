@@ -45,9 +45,8 @@ def withdraw_slice(connection: Connection, user_id: int, episode_id: str, segmen
         if claim.set_by != "owner" and claim.retracted_at is None
     ]
     nodes = evidence.cited_ids(connection, user_id, "entity", lines)
-    targets = [evidence.target("claim", claim.id) for claim in claims]
-    targets += [evidence.target("entity", node_id) for node_id in nodes]
-    evidence.remove_support(connection, user_id, targets, lines)
+    claim_repository.stored.withdraw(connection, user_id, claims, lines)
+    evidence.remove_support(connection, user_id, [evidence.target("entity", node_id) for node_id in nodes], lines)
     names = drop_name_support(connection, user_id, episode_id, segments)
     return SliceClaims(episode_id, segments, claims, nodes, names)
 
@@ -59,9 +58,9 @@ def remove_unsupported(
 
     Entities that the new reply cites keep their description.
     """
-    supported = evidence.rows(connection, user_id, "claim", [claim.id for claim in before.claims])
     again = {_identity(new_claim) for new_claim in new_claims}
-    unsupported = [claim for claim in before.claims if claim.id not in supported and _identity(claim) not in again]
+    unsupported = claim_repository.stored.unsupported(connection, user_id, before.claims)
+    unsupported = [claim for claim in unsupported if _identity(claim) not in again]
     lines = Lines(episode_id=before.episode_id, segments=before.segments)
     cited = evidence.cited_ids(connection, user_id, "entity", lines)
     removal = remove_claims(connection, user_id, unsupported, before.nodes, set(before.nodes) - cited, now=now)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from internal.graph.derived_changes import DerivedChanges
+from internal.graph.derivation import DerivedChanges
 from internal.memory.model import NodeRef
 
 

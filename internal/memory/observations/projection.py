@@ -1,13 +1,12 @@
 """The projection of observations to nodes and edges: compares what follows with what is stored."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass, field
 from typing import Any, Final
-
-from sqlalchemy import Connection
 
 from internal.errors import Refused
 from internal.graph import registry, store
+from internal.graph.derivation import Projector
 from internal.graph.model import Edge, Node
 from internal.language.text.spelling import words
 from internal.memory.model import MERGE, NAMING, Observation
@@ -34,60 +33,48 @@ _SHARED_LABELS: Final = ("Topic", "Preference")
 """Labels that the knowledge graph shares; it may set what no observation sets."""
 
 
-class MemoryProjector:
-    """Projects nodes and edges within one transaction and collects the changes.
+@dataclass
+class MemoryProjector(Projector):
+    """Projects nodes and edges. With `forgetting` nothing keeps the words of deleted observations, not even vectors.
 
-    With `forgetting` observations were deleted: nothing keeps their words, not even in vectors.
+    `removed` are the names of deleted nodes by id, `said` is every text they held, `known_as` their labels and words.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        user_id: int,
-        *,
-        now: datetime,
-        run_id: str | None = None,
-        forgetting: bool = False,
-    ) -> None:
-        self.changes = MemoryChanges()
-        self._connection, self._user_id, self._now, self._run_id = connection, user_id, now, run_id
-        self._forgetting = forgetting
-        self.removed: dict[str, str] = {}
-        self.said: list[str] = []
-        self.known_as: list[tuple[str, str]] = []
+    event_types = _EVENTS
+
+    changes: MemoryChanges = field(init=False, default_factory=MemoryChanges)
+    removed: dict[str, str] = field(init=False, default_factory=dict)
+    said: list[str] = field(init=False, default_factory=list)
+    known_as: list[tuple[str, str]] = field(init=False, default_factory=list)
 
     # --- Nodes
 
     def node(self, node_id: str, gone: Collection[Observation] = ()) -> None:
         """Projects a node; `gone` are its removed observations. A node whose name nothing supports is deleted."""
-        node = store.get_node(self._connection, self._user_id, node_id, hidden=True)
+        node = store.get_node(self.connection, self.user_id, node_id, hidden=True)
         if node is None or node.label == "Entity" or node.label not in NAMING:
             return
-        observations = observation_repository.of_target(self._connection, self._user_id, node_id)
+        observations = observation_repository.of_target(self.connection, self.user_id, node_id)
         if not self._is_supported(node, observations):
             self.delete(node)
             return
-        store.date_node(self._connection, node, min((one.said_at for one in observations), default=None))
+        store.date_node(self.connection, node, min((one.said_at for one in observations), default=None))
         if gone:
             self._drop_suggestions(node, observations)
         changes = self._changes_of(node, observations, gone)
         if changes:
-            if self._forgetting:
-                search_items.forget_words(self._connection, self._user_id, store.item_kind(node.label), node_id)
+            if self.forgetting:
+                search_items.forget_words(self.connection, self.user_id, store.item_kind(node.label), node_id)
             store.update_node(
-                self._connection, self._user_id, node_id, changes, now=self._now, run_id=self._run_id, hidden=True
+                self.connection, self.user_id, node_id, changes, now=self.now, run_id=self.run_id, hidden=True
             )
             self.changes.note("changed", node_id)
 
     def delete(self, node: Node) -> None:
         """Deletes a node with its edges and observations, and projects what depended on them."""
-        edges = [
-            edge
-            for end in ("source", "target")
-            for edge in targets_repository.edges_at(self._connection, self._user_id, node.id, end)
-        ]
+        edges = targets_repository.edges_of(self.connection, self.user_id, node.id)
         gone = observation_repository.remove_of_targets(
-            self._connection, self._user_id, [node.id, *(edge.id for edge in edges)]
+            self.connection, self.user_id, [node.id, *(edge.id for edge in edges)]
         )
         self.said += [text for observation in gone for text in texts_of(observation.properties)]
         self.said += texts_of(node.properties)
@@ -95,8 +82,8 @@ class MemoryProjector:
         properties = [observation.properties for observation in gone if observation.target == node.id]
         words = dict.fromkeys(held[naming] for held in (node.properties, *properties) if held.get(naming))
         self.known_as += [(node.label, word) for word in words]
-        targets_repository.drop_suggestions(self._connection, self._user_id, node.id)
-        store.delete_node(self._connection, self._user_id, node.id)
+        targets_repository.drop_suggestions(self.connection, self.user_id, node.id)
+        store.delete_node(self.connection, self.user_id, node.id)
         self.removed[node.id] = node.name
         self.changes.note("deleted", node.id)
         for edge in edges:
@@ -110,8 +97,8 @@ class MemoryProjector:
             return True
         if node.label not in _SHARED_LABELS:
             return False
-        cited = targets_repository.citing_episodes(self._connection, self._user_id, node.id)
-        return bool(cited) or targets_repository.is_end_of_claim(self._connection, self._user_id, node.id)
+        cited = targets_repository.citing_episodes(self.connection, self.user_id, node.id)
+        return bool(cited) or targets_repository.is_end_of_claim(self.connection, self.user_id, node.id)
 
     def _changes_of(
         self, node: Node, observations: Sequence[Observation], gone: Collection[Observation]
@@ -150,13 +137,13 @@ class MemoryProjector:
         if node.label == "Source":
             return FoldContext(superseded=self._superseded_share(node.id))
         if node.label == "Preference":
-            cited = targets_repository.citing_episodes(self._connection, self._user_id, node.id)
+            cited = targets_repository.citing_episodes(self.connection, self.user_id, node.id)
             return FoldContext(episodes=cited, words=node.name)
         return FoldContext()
 
     def _answers(self, question_id: str) -> list[Answer]:
-        edges = targets_repository.edges_at(self._connection, self._user_id, question_id, "target", "PARTIALLY_ANSWERS")
-        observations = observation_repository.of_targets(self._connection, self._user_id, [edge.id for edge in edges])
+        edges = targets_repository.edges_at(self.connection, self.user_id, question_id, "target", "PARTIALLY_ANSWERS")
+        observations = observation_repository.of_targets(self.connection, self.user_id, [edge.id for edge in edges])
         return [
             Answer(
                 edge.properties.get("completeness", PART),
@@ -167,30 +154,30 @@ class MemoryProjector:
         ]
 
     def _superseded_share(self, source_id: str) -> float:
-        edges = targets_repository.edges_at(self._connection, self._user_id, source_id, "target", "FROM_SOURCE")
+        edges = targets_repository.edges_at(self.connection, self.user_id, source_id, "target", "FROM_SOURCE")
         memories = {edge.source for edge in edges}
-        return len(targets_repository.superseded(self._connection, self._user_id, memories)) / max(len(memories), 1)
+        return len(targets_repository.superseded(self.connection, self.user_id, memories)) / max(len(memories), 1)
 
     def _drop_suggestions(self, node: Node, observations: Sequence[Observation]) -> None:
         """Deletes suggestions whose observation is gone."""
         held = [(name, value) for observation in observations for name, value in observation.properties.items()]
-        for suggestion in targets_repository.suggestions_about(self._connection, self._user_id, node.id):
+        for suggestion in targets_repository.suggestions_about(self.connection, self.user_id, node.id):
             if (suggestion.field, suggestion.value) not in held:
-                targets_repository.drop_suggestion(self._connection, self._user_id, suggestion.id)
+                targets_repository.drop_suggestion(self.connection, self.user_id, suggestion.id)
 
     # --- Edges
 
     def edge(self, edge_id: str) -> None:
         """Projects an edge; without observations it is deleted."""
-        edge = store.get_edge(self._connection, self._user_id, edge_id, hidden=True)
+        edge = store.get_edge(self.connection, self.user_id, edge_id, hidden=True)
         if edge is None:
             return
-        observations = observation_repository.of_target(self._connection, self._user_id, edge_id)
+        observations = observation_repository.of_target(self.connection, self.user_id, edge_id)
         if not observations:
-            store.delete_edges(self._connection, self._user_id, [edge_id])
+            store.delete_edges(self.connection, self.user_id, [edge_id])
             self.changes.note("unlinked", edge_id)
         elif changes := _edge_changes(edge, observations):
-            store.update_edge(self._connection, self._user_id, edge_id, now=self._now, properties=changes)
+            store.update_edge(self.connection, self.user_id, edge_id, now=self.now, properties=changes)
         self._follow(edge)
 
     def _follow(self, edge: Edge) -> None:
@@ -202,25 +189,19 @@ class MemoryProjector:
                 self._drop_one_sided(edge.source)
             case "SUPERSEDES":
                 for one in targets_repository.edges_at(
-                    self._connection, self._user_id, edge.target, "source", "FROM_SOURCE"
+                    self.connection, self.user_id, edge.target, "source", "FROM_SOURCE"
                 ):
                     self.node(one.target)
 
     def _drop_one_sided(self, contradiction_id: str) -> None:
         """Deletes a contradiction that lost a side, unless it is one of facts."""
-        if not self._forgetting:
+        if not self.forgetting:
             return
-        node = store.get_node(self._connection, self._user_id, contradiction_id, hidden=True)
+        node = store.get_node(self.connection, self.user_id, contradiction_id, hidden=True)
         if node is None or node.properties.get("facts"):
             return
-        if len(targets_repository.edges_at(self._connection, self._user_id, node.id, "source", "CONFLICTS_WITH")) < 2:
+        if len(targets_repository.edges_at(self.connection, self.user_id, node.id, "source", "CONFLICTS_WITH")) < 2:
             self.delete(node)
-
-    # --- Telling
-
-    def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
-        """Appends one event for each kind of change, with ids only."""
-        self.changes.record(self._connection, self._user_id, _EVENTS, source, self._now, links)
 
 
 def texts_of(properties: Mapping[str, Any]) -> list[str]:

@@ -45,7 +45,7 @@ def write(
     for memory, node in kept:
         writer.links(memory, node)
     writer.finish(kept)
-    writer.projector.record(source, {"run": setting.run_id} if setting.run_id else None)
+    writer.projector.record(source)
     return WriteOutcome([node.id for _, node in kept], writer.refused, writer.projector.changes)
 
 

@@ -6,6 +6,7 @@ after a merge, a split or a removal in the knowledge graph.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,7 +14,6 @@ from sqlalchemy import Connection
 
 from internal.errors import NotFound
 from internal.graph import store
-from internal.graph.derived_changes import loses_support
 from internal.graph.labels import NODES
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
@@ -21,7 +21,6 @@ from internal.memory.model import MEMORY_LABELS, NAMING, Observation
 from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges, Removal
 from internal.memory.observations.projection import MemoryProjector, texts_of
-from internal.storage import evidence
 from internal.storage.evidence import Lines
 
 _SOURCE: Final = "system:forgetting"
@@ -33,7 +32,7 @@ _SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sente
 def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
     """Removes the observations of an episode. Call it before the evidence of the episode is deleted."""
     observations = observation_repository.of_episode(connection, user_id, episode_id)
-    return ObservationRemover(connection, user_id, now).remove(observations)
+    return ObservationRemover(connection, user_id, now=now).remove(observations)
 
 
 def remove_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal:
@@ -42,19 +41,17 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
     What other lines support too stays, unless it holds a word that only the removed lines said.
     """
     lines = Lines(message_ids=set(message_ids))
-    observations = observation_repository.supported_by(connection, user_id, lines)
-    support = evidence.rows(connection, user_id, "observation", [observation.id for observation in observations])
-    unsupported = [one for one in observations if loses_support(texts_of(one.properties), support[one.id], lines)]
-    evidence.remove_support(
-        connection, user_id, [evidence.target("observation", observation.id) for observation in observations], lines
-    )
-    return ObservationRemover(connection, user_id, now).remove(unsupported)
+    stored = observation_repository.stored
+    observations = stored.supported_by(connection, user_id, lines)
+    unsupported = stored.supported_alone_by(connection, user_id, lines, lambda one: texts_of(one.properties))
+    stored.withdraw(connection, user_id, observations, lines)
+    return ObservationRemover(connection, user_id, now=now).remove(unsupported)
 
 
 def withdraw_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Removal:
     """Removes what was kept when a message came: its words have changed."""
     observations = observation_repository.supported_by(connection, user_id, Lines(message_ids={message_id}))
-    return ObservationRemover(connection, user_id, now).remove([one for one in observations if one.run_id is None])
+    return ObservationRemover(connection, user_id, now=now).remove([one for one in observations if one.run_id is None])
 
 
 def remove_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
@@ -62,7 +59,7 @@ def remove_node(connection: Connection, user_id: int, node_id: str, *, now: date
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None or node.label not in NAMING or node.label == "Entity":
         raise NotFound(f"there is no memory {node_id}")
-    return ObservationRemover(connection, user_id, now).delete([node])
+    return ObservationRemover(connection, user_id, now=now).delete_all([node])
 
 
 def remove_mentioning(
@@ -78,11 +75,11 @@ def remove_mentioning(
     Such words are also removed from attributes of links, for example quotes.
     """
     found = mentioning(connection, user_id, entity_ids)
-    remover = ObservationRemover(connection, user_id, now)
+    remover = ObservationRemover(connection, user_id, now=now)
     if holds is not None:
         remover.clear_links(holds)
         found += _naming(connection, user_id, holds, {node.id for node in found})
-    return remover.delete(found)
+    return remover.delete_all(found)
 
 
 def remove_repeating(
@@ -113,12 +110,12 @@ def remove_repeating(
     retelling = [
         node for node in likely.values() if node.label in _SENTENCES and any(map(tells, texts_of(node.properties)))
     ]
-    return ObservationRemover(connection, user_id, now).delete(retelling)
+    return ObservationRemover(connection, user_id, now=now).delete_all(retelling)
 
 
 def remove_node_observations(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
     """Removes the observations of a node and of its edges except facts, before the node itself is erased."""
-    return ObservationRemover(connection, user_id, now).remove_node_observations(node_id)
+    return ObservationRemover(connection, user_id, now=now).remove_node_observations(node_id)
 
 
 def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> list[Node]:
@@ -132,67 +129,60 @@ def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]
     return [node for node in nodes if node is not None and node.label == "Memory"]
 
 
-class ObservationRemover:
+@dataclass
+class ObservationRemover(MemoryProjector):
     """One removal."""
 
-    def __init__(self, connection: Connection, user_id: int, now: datetime) -> None:
-        self._connection, self._user_id = connection, user_id
-        self._projector = MemoryProjector(connection, user_id, now=now, forgetting=True)
+    forgetting: bool = True
 
     def remove(self, unsupported: Sequence[Observation]) -> Removal:
         """Removes observations and projects their nodes and edges from the others."""
-        observation_repository.remove(self._connection, self._user_id, [observation.id for observation in unsupported])
+        observation_repository.remove(self.connection, self.user_id, [observation.id for observation in unsupported])
         by_target: dict[str, list[Observation]] = defaultdict(list)
         for observation in unsupported:
             by_target[observation.target].append(observation)
-        self._projector.said += [text for observation in unsupported for text in texts_of(observation.properties)]
+        self.said += [text for observation in unsupported for text in texts_of(observation.properties)]
         for target, gone in by_target.items():
             if gone[0].kind == "edge":
-                self._projector.edge(target)
+                self.edge(target)
         for target, gone in by_target.items():
             if gone[0].kind == "node":
-                self._projector.node(target, gone)
+                self.node(target, gone)
         return self._removal()
 
-    def delete(self, nodes: Iterable[Node]) -> Removal:
+    def delete_all(self, nodes: Iterable[Node]) -> Removal:
         """Removes nodes regardless of their observations."""
         for node in nodes:
-            if store.get_node(self._connection, self._user_id, node.id, hidden=True) is not None:
-                self._projector.delete(node)
+            if store.get_node(self.connection, self.user_id, node.id, hidden=True) is not None:
+                self.delete(node)
         return self._removal()
 
     def clear_links(self, holds: Callable[[str], bool]) -> None:
         """Removes attributes for which `holds` is true from the observations of edges."""
-        for observation in observation_repository.of_edges(self._connection, self._user_id):
+        for observation in observation_repository.of_edges(self.connection, self.user_id):
             attributes = observation.properties["attributes"]
             kept = {name: value for name, value in attributes.items() if not (isinstance(value, str) and holds(value))}
             if kept != attributes:
                 properties = {**observation.properties, "attributes": kept}
-                observation_repository.retell(self._connection, self._user_id, observation.id, properties)
-                self._projector.edge(observation.target)
+                observation_repository.retell(self.connection, self.user_id, observation.id, properties)
+                self.edge(observation.target)
 
     def remove_node_observations(self, node_id: str) -> Removal:
         """Removes the observations of a node and of its edges, and those edges; the caller deletes the node."""
-        edges = [
-            edge
-            for end in ("source", "target")
-            for edge in targets_repository.edges_at(self._connection, self._user_id, node_id, end)
-            if edge.type != FACT
-        ]
+        edges = targets_repository.edges_of(self.connection, self.user_id, node_id)
+        edges = [edge for edge in edges if edge.type != FACT]
         gone = observation_repository.remove_of_targets(
-            self._connection, self._user_id, [node_id, *(edge.id for edge in edges)]
+            self.connection, self.user_id, [node_id, *(edge.id for edge in edges)]
         )
-        self._projector.said += [text for observation in gone for text in texts_of(observation.properties)]
-        targets_repository.drop_suggestions(self._connection, self._user_id, node_id)
+        self.said += [text for observation in gone for text in texts_of(observation.properties)]
+        targets_repository.drop_suggestions(self.connection, self.user_id, node_id)
         for edge in edges:
-            self._projector.edge(edge.id)
+            self.edge(edge.id)
         return self._removal()
 
     def _removal(self) -> Removal:
-        self._projector.record(_SOURCE)
-        changes: MemoryChanges = self._projector.changes
-        projector = self._projector
-        return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
+        self.record(_SOURCE)
+        return Removal(self.removed, len(self.changes.unlinked), self.said, self.known_as)
 
 
 def _naming(connection: Connection, user_id: int, holds: Callable[[str], bool], without: Collection[str]) -> list[Node]:
@@ -223,8 +213,7 @@ def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *
     edges = [
         edge.id
         for node_id in sorted(set(node_ids))
-        for end in ("source", "target")
-        for edge in targets_repository.edges_at(connection, user_id, node_id, end)
+        for edge in targets_repository.edges_of(connection, user_id, node_id)
     ]
     observations += [
         observation
@@ -248,32 +237,21 @@ def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *
 def _current_edge(connection: Connection, user_id: int, observation: Observation, now: datetime) -> str | None:
     """The edge that an observation supports now; None if an end is gone or both are the same node."""
     properties: dict[str, Any] = dict(observation.properties)
-    ends = [_resolve(connection, user_id, properties[end]) for end in ("source", "target")]
-    source, target = ends
-    if source is None or target is None or source == target:
+    source, target = (
+        store.resolve_node(connection, user_id, properties[end], hidden=True) for end in ("source", "target")
+    )
+    if source is None or target is None or source.id == target.id:
         return None
-    edge = targets_repository.edge_between(connection, user_id, properties["type"], source, target)
+    edge = targets_repository.edge_between(connection, user_id, properties["type"], source.id, target.id)
     if edge is None:
         edge = store.add_edge(
             connection,
             user_id,
             properties["type"],
-            source,
-            target,
+            source.id,
+            target.id,
             properties["attributes"],
             now=now,
             run_id=observation.run_id,
         )
     return edge.id
-
-
-def _resolve(connection: Connection, user_id: int, node_id: str) -> str | None:
-    """The node that an id means now, hidden or not."""
-    seen: set[str] = set()
-    while node_id not in seen:
-        seen.add(node_id)
-        node = store.get_node(connection, user_id, node_id, hidden=True)
-        if node is None or node.merged_into is None:
-            return None if node is None else node.id
-        node_id = node.merged_into
-    return None

@@ -36,7 +36,7 @@ def withdraw_slice(
     observations = [observation for observation in found if observation.run_id is not None]
     targets = [evidence.target("observation", observation.id) for observation in observations]
     ours = [row for row in evidence.rows_of_targets(connection, user_id, targets) if lines.includes(row)]
-    evidence.remove_support(connection, user_id, targets, lines)
+    observation_repository.stored.withdraw(connection, user_id, observations, lines)
     return SliceObservations(episode_id, segments, observations, ours)
 
 
@@ -46,11 +46,8 @@ def remove_unsupported(connection: Connection, user_id: int, before: SliceObserv
     A link between similar memories stays while both are observed: its strength is learnt from their use.
     """
     _keep_likenesses(connection, user_id, before)
-    supported = evidence.rows(
-        connection, user_id, "observation", [observation.id for observation in before.observations]
-    )
-    unsupported = [observation for observation in before.observations if observation.id not in supported]
-    return ObservationRemover(connection, user_id, now).remove(unsupported)
+    unsupported = observation_repository.stored.unsupported(connection, user_id, before.observations)
+    return ObservationRemover(connection, user_id, now=now).remove(unsupported)
 
 
 def _keep_likenesses(connection: Connection, user_id: int, before: SliceObservations) -> None:
@@ -63,14 +60,11 @@ def _keep_likenesses(connection: Connection, user_id: int, before: SliceObservat
     observations = observation_repository.of_targets(
         connection, user_id, {observation.properties["source"] for observation in alike}
     )
-    supported = evidence.rows(
-        connection,
-        user_id,
-        "observation",
-        [observation.id for listed in observations.values() for observation in listed],
-    )
+    stored = observation_repository.stored
     again = {
-        target for target, listed in observations.items() if any(observation.id in supported for observation in listed)
+        target
+        for target, listed in observations.items()
+        if len(stored.unsupported(connection, user_id, listed)) < len(listed)
     }
     kept = {
         evidence.target("observation", observation.id)

@@ -49,6 +49,11 @@ def edges_at(connection: Connection, user_id: int, node_id: str, end: str, type:
     return [edge_of(row) for row in connection.execute(query.order_by(graph_edges.c.created_at, graph_edges.c.id))]
 
 
+def edges_of(connection: Connection, user_id: int, node_id: str) -> list[Edge]:
+    """The edges that begin at a node, then those that end at it, hidden ones too."""
+    return [edge for end in ("source", "target") for edge in edges_at(connection, user_id, node_id, end)]
+
+
 def is_linked(connection: Connection, user_id: int, type: str, one: str, other: str) -> bool:
     """Whether there is an edge of this type between two nodes, whichever way it leads."""
     return any(edge_between(connection, user_id, type, *ends) for ends in ((one, other), (other, one)))
