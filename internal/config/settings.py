@@ -16,26 +16,10 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from internal.config import values
 from internal.config.agents import LOCAL_DEFAULTS, AgentsConfig
 from internal.config.media import CardDavConfig, MediaConfig
 from internal.config.sources import from_environment, from_file, merge
-from internal.config.values import (
-    Address,
-    Duration,
-    Network,
-    OptionalAddress,
-    Port,
-    PositiveDuration,
-    Secret,
-    Section,
-    duration,
-    folder,
-    listing,
-    named_types,
-    off_word,
-    passwords_of,
-    unset,
-)
 from internal.errors import ConfigurationError
 
 DEFAULT_LLM_URL = "https://openrouter.ai/api/v1"
@@ -48,10 +32,10 @@ QUIET_HOURS = r"^$|^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
 _WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9_-]{0,256}")
 
 
-class WebhookConfig(Section):
-    url: OptionalAddress = ""
+class WebhookConfig(values.Section):
+    url: values.OptionalAddress = ""
     path: str = Field("/telegram/webhook", pattern=r"^/[\w./~-]+$")
-    secret: Secret = SecretStr("")
+    secret: values.Secret = SecretStr("")
 
     @model_validator(mode="after")
     def _secret_fits_a_header(self) -> WebhookConfig:
@@ -60,15 +44,15 @@ class WebhookConfig(Section):
         return self
 
 
-class LocalTelegramConfig(Section):
-    port: Port = 8090
+class LocalTelegramConfig(values.Section):
+    port: values.Port = 8090
 
 
-class TelegramConfig(Section):
-    token: Secret = SecretStr("")
-    api_base: Address = "https://api.telegram.org"
+class TelegramConfig(values.Section):
+    token: values.Secret = SecretStr("")
+    api_base: values.Address = "https://api.telegram.org"
     mode: Literal["polling", "webhook"] = "polling"
-    group_window: Duration = timedelta(seconds=2)
+    group_window: values.Duration = timedelta(seconds=2)
     rich_messages: bool = True
     webhook: WebhookConfig = WebhookConfig()
     local: LocalTelegramConfig = LocalTelegramConfig()
@@ -80,25 +64,25 @@ class TelegramConfig(Section):
         return self
 
 
-class AccessConfig(Section):
-    allowed_user_ids: Annotated[list[int], BeforeValidator(listing)] = Field(default_factory=list)
+class AccessConfig(values.Section):
+    allowed_user_ids: Annotated[list[int], BeforeValidator(values.listing)] = Field(default_factory=list)
     daily_cost_usd: float = Field(5.0, ge=0)
     messages_per_minute: int = Field(20, ge=0)
 
 
-class GroupsConfig(Section):
+class GroupsConfig(values.Section):
     enabled: bool = False
     messages_per_day: int = Field(200, ge=0)
     tokens_per_day: int = Field(500_000, ge=0)
 
 
-class BusinessConfig(Section):
+class BusinessConfig(values.Section):
     enabled: bool = False
 
 
-class LLMConfig(Section):
-    base_url: Address = DEFAULT_LLM_URL
-    api_key: Secret = SecretStr("")
+class LLMConfig(values.Section):
+    base_url: values.Address = DEFAULT_LLM_URL
+    api_key: values.Secret = SecretStr("")
     model: str = ""
     local: str = ""
 
@@ -109,37 +93,37 @@ class LLMConfig(Section):
         return self
 
 
-class PersonaConfig(Section):
+class PersonaConfig(values.Section):
     name: str = Field("Laplaced", min_length=1, max_length=64)
     tone: str = "warm, attentive and to the point"
 
 
-class EmbeddingConfig(Section):
+class EmbeddingConfig(values.Section):
     provider: Literal["auto", "api", "offline"] = "auto"
-    base_url: OptionalAddress = ""
-    api_key: Secret = SecretStr("")
+    base_url: values.OptionalAddress = ""
+    api_key: values.Secret = SecretStr("")
     model: str = SPECIFIED_EMBEDDING_MODEL
     dimensions: int = Field(3072, ge=1)
 
 
-class RetrievalConfig(Section):
-    people_threshold: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=-1, le=1)
+class RetrievalConfig(values.Section):
+    people_threshold: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=-1, le=1)
     retrieved_people_count: int = Field(10, ge=0, le=100)
     recall_tokens: int = Field(3000, ge=0, le=100_000)
     dictionaries: str = "/usr/share"
 
 
-class RagConfig(Section):
+class RagConfig(values.Section):
     retrieval: RetrievalConfig = RetrievalConfig()
 
 
-class DialogueConfig(Section):
-    idle_timeout: Duration = timedelta(minutes=30)
+class DialogueConfig(values.Section):
+    idle_timeout: values.Duration = timedelta(minutes=30)
     max_messages: int = Field(400, ge=1)
 
 
-class SchedulerConfig(Section):
-    tick: PositiveDuration = timedelta(seconds=5)
+class SchedulerConfig(values.Section):
+    tick: values.PositiveDuration = timedelta(seconds=5)
 
 
 def _store(value: str) -> str:
@@ -151,32 +135,32 @@ def _store(value: str) -> str:
 
 def _is_address(value: str) -> bool:
     try:
-        passwords_of(value)
+        values.passwords_of(value)
     except ValueError:  # an IPv6 address without its bracket
         return False
     return True
 
 
-class StorageConfig(Section):
+class StorageConfig(values.Section):
     # A database address may hold a password, so it is shown nowhere.
     url: Annotated[str, AfterValidator(_store)] = Field("", repr=False)
 
 
-class RunsConfig(Section):
-    retry_base: Duration = timedelta(seconds=2)
-    retry_max: Duration = timedelta(minutes=15)
+class RunsConfig(values.Section):
+    retry_base: values.Duration = timedelta(seconds=2)
+    retry_max: values.Duration = timedelta(minutes=15)
     max_attempts: int = Field(8, ge=1)
 
 
-class ServerConfig(Section):
+class ServerConfig(values.Section):
     host: str = "127.0.0.1"
-    port: Port = 9081
-    console_port: Port = 9082
-    worker_port: Annotated[Port | None, BeforeValidator(unset)] = None
-    api_key: Secret = SecretStr("")
-    allowed_hosts: Annotated[list[str], BeforeValidator(listing)] = Field(default_factory=list)
-    trusted_proxies: Annotated[list[Network], BeforeValidator(listing)] = Field(default_factory=list)
-    public_url: OptionalAddress = ""
+    port: values.Port = 9081
+    console_port: values.Port = 9082
+    worker_port: Annotated[values.Port | None, BeforeValidator(values.unset)] = None
+    api_key: values.Secret = SecretStr("")
+    allowed_hosts: Annotated[list[str], BeforeValidator(values.listing)] = Field(default_factory=list)
+    trusted_proxies: Annotated[list[values.Network], BeforeValidator(values.listing)] = Field(default_factory=list)
+    public_url: values.OptionalAddress = ""
 
     @property
     def hosts(self) -> list[str]:
@@ -185,13 +169,13 @@ class ServerConfig(Section):
         return [*self.allowed_hosts, public] if public else self.allowed_hosts
 
 
-class MetricsConfig(Section):
-    identity: Annotated[Literal["raw", "hashed", "off"], BeforeValidator(off_word)] = "raw"
+class MetricsConfig(values.Section):
+    identity: Annotated[Literal["raw", "hashed", "off"], BeforeValidator(values.off_word)] = "raw"
     max_identities: int = Field(1000, ge=1)
 
 
-class McpConfig(Section):
-    port: Port = 30547
+class McpConfig(values.Section):
+    port: values.Port = 30547
 
 
 def _mirror(value: str) -> str:
@@ -200,62 +184,62 @@ def _mirror(value: str) -> str:
     return value
 
 
-class GraphConfig(Section):
+class GraphConfig(values.Section):
     # A server's address may hold a password, so it is shown nowhere.
     mirror_url: Annotated[str, AfterValidator(_mirror)] = Field("", repr=False)
-    query_timeout: PositiveDuration = timedelta(seconds=5)
+    query_timeout: values.PositiveDuration = timedelta(seconds=5)
     query_rows: int = Field(1000, ge=1, le=100_000)
 
 
 PlasticityPreset = Literal["default", "conservative", "aggressive", "off"]
 
 
-class MemoryConfig(Section):
-    plasticity: Annotated[PlasticityPreset, BeforeValidator(off_word)] = "default"
-    strengthen: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
+class MemoryConfig(values.Section):
+    plasticity: Annotated[PlasticityPreset, BeforeValidator(values.off_word)] = "default"
+    strengthen: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
     # From a quarter of an hour to a century: what is shorter or longer is no fading any more.
-    half_life_days: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0.01, le=36_500)
-    prune_below: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
-    forget_below: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
+    half_life_days: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0.01, le=36_500)
+    prune_below: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
+    forget_below: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
     maintenance_hour: int = Field(3, ge=0, le=23)
     associations: int = Field(3, ge=0, le=20)
     questions_per_day: int = Field(1, ge=0, le=10)
 
 
-class NotificationsConfig(Section):
+class NotificationsConfig(values.Section):
     quiet_hours: Annotated[str, Field(pattern=QUIET_HOURS)] = "22:00-08:00"
     whole_day_at: Annotated[str, Field(pattern=TIME_OF_DAY)] = "09:00"
 
 
-class EventsConfig(Section):
+class EventsConfig(values.Section):
     keep_days: int = Field(90, ge=1)
     keep_rows: int = Field(1_000_000, ge=1000)
 
 
-class ConsoleConfig(Section):
+class ConsoleConfig(values.Section):
     enabled: bool = True
-    url: OptionalAddress = ""
-    link_lifetime: PositiveDuration = timedelta(minutes=10)
-    session_lifetime: PositiveDuration = timedelta(days=7)
+    url: values.OptionalAddress = ""
+    link_lifetime: values.PositiveDuration = timedelta(minutes=10)
+    session_lifetime: values.PositiveDuration = timedelta(days=7)
 
 
-class WebConfig(Section):
+class WebConfig(values.Section):
     read_pages: bool = True
     search_provider: Literal["none", "searxng"] = "none"
-    search_url: OptionalAddress = ""
+    search_url: values.OptionalAddress = ""
 
 
-class ArtifactsConfig(Section):
+class ArtifactsConfig(values.Section):
     url: str = Field("", pattern=r"^(s3://[^/].*)?$")
 
 
-class EntityTypeConfig(Section):
+class EntityTypeConfig(values.Section):
     name: str = Field(min_length=1)
     description: str = ""
 
 
-class GraphitiConfig(Section):
-    entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(named_types)] = Field(default_factory=list)
+class GraphitiConfig(values.Section):
+    entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(values.named_types)] = Field(default_factory=list)
 
 
 class Config(BaseSettings):
@@ -274,7 +258,7 @@ class Config(BaseSettings):
     scheduler: SchedulerConfig = SchedulerConfig()
     storage: StorageConfig = StorageConfig()
     runs: RunsConfig = RunsConfig()
-    data_dir: Annotated[Path, BeforeValidator(folder)] = Path("data")
+    data_dir: Annotated[Path, BeforeValidator(values.folder)] = Path("data")
     server: ServerConfig = ServerConfig()
     metrics: MetricsConfig = MetricsConfig()
     mcp: McpConfig = McpConfig()
@@ -357,13 +341,13 @@ class Config(BaseSettings):
 
     def secrets(self) -> list[str]:
         """Every secret that is set, for what must keep them out of logs."""
-        return [*_secrets(self), *passwords_of(self.storage.url)]
+        return [*_secrets(self), *values.passwords_of(self.storage.url)]
 
 
 def _is_default(written: object, default: object) -> bool:
     """Whether a value of a file is the default, also where that is a duration or nothing."""
     if isinstance(default, timedelta) and isinstance(written, str):
-        written = duration(written)
+        written = values.duration(written)
     return written == default or (default is None and written == "")
 
 

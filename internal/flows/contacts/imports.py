@@ -16,22 +16,9 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows.contacts import review
 from internal.flows.contacts.exports import export_cards
 from internal.flows.contacts.matching import RELATIONS, Index, item_key, people_with_similar_names, ways
-from internal.flows.contacts.review import (
-    GONE,
-    TO_OWNER,
-    BookCard,
-    ImportReport,
-    Outcome,
-    Reviewed,
-    circle_of,
-    day_of,
-    is_company,
-    line_of,
-    merge_cards,
-    value_words,
-)
 from internal.flows.forgetting.erasure import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
@@ -70,8 +57,8 @@ class ContactBook:
         self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
 
     async def take(
-        self, user_id: int, cards: Sequence[BookCard], *, source: str, book: str = FILES, dry_run: bool = False
-    ) -> ImportReport:
+        self, user_id: int, cards: Sequence[review.BookCard], *, source: str, book: str = FILES, dry_run: bool = False
+    ) -> review.ImportReport:
         """Imports cards, or with `dry_run` only tells what would become of them. `source` is the file's name.
 
         Raises NotFound for an unknown owner, Refused("forgetting" | "too_many").
@@ -82,15 +69,15 @@ class ContactBook:
             return await self._take(user_id, cards, source, book, dry_run=dry_run)
 
     async def _take(
-        self, user_id: int, cards: Sequence[BookCard], source: str, book: str, *, dry_run: bool
-    ) -> ImportReport:
+        self, user_id: int, cards: Sequence[review.BookCard], source: str, book: str, *, dry_run: bool
+    ) -> review.ImportReport:
         known = await self._database.read(lambda c: {one.id: one.names for one in people.listing(c, user_id)})
         read = [contact_of(one.card) for one in cards]
         names = await self._language.run(
             people_with_similar_names, sorted({one.name for one in read if one.name}), known
         )
 
-        def work(connection: Connection) -> ImportReport:
+        def work(connection: Connection) -> review.ImportReport:
             user, now = users.get(connection, user_id), self._clock.now()
             if everything_asked(connection, user_id) is not None:
                 raise Refused("forgetting", "everything is about to be forgotten; undo that first")
@@ -126,8 +113,10 @@ class _Taking:
         self._words: Mapping[str, Mapping[str, str]] = table(__package__, "words")
         self._relations: list[tuple[Item, str | int, str, ClaimLine, str]] = []
 
-    def all(self, cards: Sequence[tuple[BookCard, Contact]], names: Mapping[str, Mapping[int, bool]]) -> ImportReport:
-        report = ImportReport(dry_run=self._dry_run)
+    def all(
+        self, cards: Sequence[tuple[review.BookCard, Contact]], names: Mapping[str, Mapping[int, bool]]
+    ) -> review.ImportReport:
+        report = review.ImportReport(dry_run=self._dry_run)
         for book_card, contact in cards:
             report.reviewed.append(self._one(book_card, contact, names.get(contact.name, {})))
         for relation in self._relations:
@@ -140,13 +129,13 @@ class _Taking:
             done(now=self._now, user_id=user_id, payload=payload)
         return report
 
-    def _one(self, book_card: BookCard, contact: Contact, alike: Mapping[int, bool]) -> Reviewed:
-        if not contact.name or is_company(contact):
-            return Reviewed(contact.name, "nameless")
+    def _one(self, book_card: review.BookCard, contact: Contact, alike: Mapping[int, bool]) -> review.Reviewed:
+        if not contact.name or review.is_company(contact):
+            return review.Reviewed(contact.name, "nameless")
         if self._is_forgotten(contact):
-            return Reviewed(contact.name, "forgotten")
+            return review.Reviewed(contact.name, "forgotten")
         if self._is_self(contact):
-            return Reviewed(contact.name, "self")
+            return review.Reviewed(contact.name, "self")
         found = self._index.match(contact, alike)
         person = found.person
         fresh = self._fresh(contact, person)
@@ -154,12 +143,12 @@ class _Taking:
         if person is not None and not fresh and not self._names(contact, person):
             if not self._dry_run:
                 self._keep(person.id, book_card, contact)
-            return Reviewed(contact.name, "same", person.id, person.display_name, found.reason)
-        adds = tuple(value_words(item, self._user.lang) or item.label for item in fresh)
+            return review.Reviewed(contact.name, "same", person.id, person.display_name, found.reason)
+        adds = tuple(review.value_words(item, self._user.lang) or item.label for item in fresh)
         if not self._dry_run:
             stored = self._store(contact, person, fresh, found.namesakes)
             if stored is None:
-                return Reviewed(contact.name, "refused")
+                return review.Reviewed(contact.name, "refused")
             self._ask(stored, found.perhaps)
         else:
             stored = person or self._imagined(contact)
@@ -167,8 +156,8 @@ class _Taking:
         self._index.learn(stored.id, contact, contact.uid)
         if not self._dry_run:
             self._keep(stored.id, book_card, contact)
-        outcome: Outcome = "new" if person is None else "updated"
-        return Reviewed(contact.name, outcome, stored.id, stored.display_name, found.reason, adds, perhaps)
+        outcome: review.Outcome = "new" if person is None else "updated"
+        return review.Reviewed(contact.name, outcome, stored.id, stored.display_name, found.reason, adds, perhaps)
 
     def _imagined(self, contact: Contact) -> Person:
         """Somebody who is added, for the rest of a dry run."""
@@ -207,7 +196,7 @@ class _Taking:
     ) -> Person | None:
         """Stores what is new of a card, with an episode of its lines as the receipt. None if it is refused."""
         user_id = self._user.user_id
-        lines = [contact.name, *(line_of(item, self._user.lang) for item in fresh)]
+        lines = [contact.name, *(review.line_of(item, self._user.lang) for item in fresh)]
         segments = [Segment(n, self._now, text, None, own=False) for n, text in enumerate(lines, start=1)]
         numbers = {item: n for n, item in enumerate(fresh, start=2)}
         episode_id = new_id()
@@ -221,7 +210,7 @@ class _Taking:
         context = ApplyContext(episode_id, None, sources, self._rev, self._key, self._now, "Contacts")
         names, account = (contact.name, *contact.names), (contact.username, contact.telegram_id)
         if person is None:
-            added = Added(names[0], names[1:], *account, circle_of(contact), note, evidence, tuple(namesakes))
+            added = Added(names[0], names[1:], *account, review.circle_of(contact), note, evidence, tuple(namesakes))
             outcome = apply_operations.apply(self._connection, user_id, [added], context)
         else:
             bio = note if notes and note != person.bio else None
@@ -265,7 +254,7 @@ class _Taking:
                         episode_id,
                     )
                 )
-        kin = kin_of_label(next((one.text for one in contact.card if one.name == TO_OWNER), "?"))
+        kin = kin_of_label(next((one.text for one in contact.card if one.name == review.TO_OWNER), "?"))
         if kin is not None:
             owner = store.ensure_owner_node(self._connection, self._user.user_id, self._user.called, self._now).id
             claims.append(
@@ -308,9 +297,9 @@ class _Taking:
 
     def _occasion(self, person: Person, item: Item, line: ClaimLine, episode_id: str) -> None:
         text = self._words[item.kind][self._user.lang].format(
-            name=person.display_name, value=value_words(item, self._user.lang)
+            name=person.display_name, value=review.value_words(item, self._user.lang)
         )
-        month, number, known = day_of(item)
+        month, number, known = review.day_of(item)
         add_occasion(
             self._connection, self._user.user_id, person.entity_id, item.kind, month, number, known, text=text,
             now=self._now, language=self._user.lang, set_by="import", episode_id=episode_id, lines=[line],
@@ -360,15 +349,15 @@ class _Taking:
         old = read_cards(before.card)[0] if before.card else ()
         here = {item_key(item, self._index.region) for item in contact.items}
         lost = {item_key(item, self._index.region) for item in contact_of(old).items} - here
-        known = {tuple(one.text.split(" ", 1)) for one in old if one.name == GONE}
-        return [Property(GONE, escaped(" ".join(key))) for key in sorted(lost | (known - here))]
+        known = {tuple(one.text.split(" ", 1)) for one in old if one.name == review.GONE}
+        return [Property(review.GONE, escaped(" ".join(key))) for key in sorted(lost | (known - here))]
 
-    def _keep(self, person_id: int, book_card: BookCard, contact: Contact) -> None:
+    def _keep(self, person_id: int, book_card: review.BookCard, contact: Contact) -> None:
         """Keeps the card; another one of the same book is joined with it, so that nothing of either is lost."""
         before = next((one for one in self._index.stored.get(person_id, ()) if one.book == self._book), None)
         card = contact.card
         if before is not None and book_card.href is None:
-            card = merge_cards(read_cards(before.card)[0], card)
+            card = review.merge_cards(read_cards(before.card)[0], card)
         if before is not None and book_card.href is not None:
             card = [*card, *self._gone(before, contact)]
         uid = contact.uid or (before.uid if before else "")

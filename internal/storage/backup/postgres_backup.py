@@ -13,20 +13,11 @@ from internal.storage.backup.backup import KEPT, Backup
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
+from internal.storage.transfer import row_copy
 from internal.storage.transfer.content_hash import content_of
 from internal.storage.transfer.migrate_store import Carrier, forget_move
-from internal.storage.transfer.row_copy import (
-    STAYING,
-    batches,
-    carried_tables,
-    delete_all_rows,
-    go_on_behind,
-    highest_given,
-    put_batch,
-    without_haste,
-)
 
-_NO_TABLES_OF_OURS = STAYING | {"alembic_version", "sqlite_sequence"}
+_NO_TABLES_OF_OURS = row_copy.STAYING | {"alembic_version", "sqlite_sequence"}
 
 
 async def back_up(source: Database, folder: Path, now: datetime, *, keep: int = KEPT) -> Backup:
@@ -51,7 +42,7 @@ async def write_file(source: Database, draft: Path) -> str:
     """
     with acting_for_everyone():
         async with source.snapshot() as snapshot, Database.open(draft) as file:
-            await snapshot.read(without_haste)
+            await snapshot.read(row_copy.without_haste)
             revision = await snapshot.read(current_revision)
             if revision is None:
                 raise StorageError("there is nothing to back up: the database has no tables yet")
@@ -67,7 +58,7 @@ def _tables_of(connection: Connection, revision: str) -> list[Table]:
     """Creates the tables of that revision in an empty file: before a migration a store has an older schema."""
     if revision == head_revision():
         migrate(connection)
-        return carried_tables()
+        return row_copy.carried_tables()
     migrate_to(connection, revision)
     found = MetaData()
     found.reflect(connection)
@@ -79,17 +70,17 @@ def replace_with(connection: Connection, file: Path) -> None:
 
     The caller acts for everyone. Nothing changes unless both hold the same content afterwards. Raises StorageError.
     """
-    without_haste(connection)
-    tables = carried_tables()
+    row_copy.without_haste(connection)
+    tables = row_copy.carried_tables()
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as raw:
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, hide_parameters=True)
         with engine.connect() as source:
-            delete_all_rows(connection)
+            row_copy.delete_all_rows(connection)
             forget_move(connection)
             for table in tables:
-                for batch in batches(source, table):
-                    put_batch(connection, table, batch)
-            go_on_behind(connection, tables, highest_given(source, tables))
+                for batch in row_copy.batches(source, table):
+                    row_copy.put_batch(connection, table, batch)
+            row_copy.go_on_behind(connection, tables, row_copy.highest_given(source, tables))
             meant = content_of(source, tables, without_nul=connection.dialect.name == "postgresql")
         engine.dispose()
     if differing := meant.differences(content_of(connection, tables)):

@@ -18,22 +18,8 @@ from internal.storage.database import Database, Snapshot
 from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.engine.upsert import upsert
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
+from internal.storage.transfer import row_copy
 from internal.storage.transfer.content_hash import Content, content_of
-from internal.storage.transfer.row_copy import (
-    FIRST_ROWS,
-    Batch,
-    Key,
-    carried_tables,
-    delete_all_rows,
-    go_on_behind,
-    highest_given,
-    is_empty,
-    next_limit,
-    put_batch,
-    read_batch,
-    row_counts,
-    without_haste,
-)
 
 Progress = Callable[[str, int, int], object]
 """Called with the phase ("reading", "moving", "comparing"), the rows of it that are done, and their number."""
@@ -101,10 +87,10 @@ async def copy_store(
     """
     await need_source(source)
     await _need_schema(target, "target", made=True)
-    tables = carried_tables()
+    tables = row_copy.carried_tables()
     async with source.snapshot() as snapshot:
-        await snapshot.read(without_haste)
-        counts = await snapshot.read(lambda c: row_counts(c, tables))
+        await snapshot.read(row_copy.without_haste)
+        counts = await snapshot.read(lambda c: row_copy.row_counts(c, tables))
         # The source is hashed as the target will be able to store it.
         meant = await hash_tables(snapshot, tables, counts, progress, "reading", without_nul=target.shared)
         begun = await _begin(target, {"source": name, "content": meant.tables}, force, keep)
@@ -112,7 +98,7 @@ async def copy_store(
         carrier = Carrier(snapshot, target, noting=True, report=lambda rows: progress("moving", rows, total))
         await carrier.carry_all(tables)
     async with target.snapshot() as snapshot:
-        await snapshot.read(without_haste)
+        await snapshot.read(row_copy.without_haste)
         arrived = await hash_tables(snapshot, tables, counts, progress, "comparing")
     moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
     if not moved.differing:
@@ -223,27 +209,27 @@ class Carrier:
         noted = await self._target.read(_states) if self._noting else {}
         for table in tables:
             await self._carry(table, noted.get(table.name) or {"rows": 0, "nul": 0, "after": None})
-        highest = await self._snapshot.read(lambda c: highest_given(c, tables))
-        await self._target.write(lambda c: go_on_behind(c, tables, highest))
+        highest = await self._snapshot.read(lambda c: row_copy.highest_given(c, tables))
+        await self._target.write(lambda c: row_copy.go_on_behind(c, tables, highest))
 
     async def _carry(self, table: Table, reached: dict[str, Any]) -> None:
         self.before += reached["rows"]
         self.nul_lost += reached["nul"]
-        limit, more = FIRST_ROWS, True
+        limit, more = row_copy.FIRST_ROWS, True
         while more and (batch := await self._read(table, reached["after"], limit)).rows:
             more = len(batch.rows) == limit
-            lost, limit = await self._put(table, batch, reached), next_limit(batch)
+            lost, limit = await self._put(table, batch, reached), row_copy.next_limit(batch)
             self.moved += len(batch.rows)
             self.nul_lost += lost
             reached = {"rows": reached["rows"] + len(batch.rows), "nul": reached["nul"] + lost, "after": batch.last}
             self._report(self.before + self.moved)
 
-    async def _read(self, table: Table, after: Key | None, limit: int) -> Batch:
-        return await self._snapshot.read(lambda c: read_batch(c, table, after, limit))
+    async def _read(self, table: Table, after: row_copy.Key | None, limit: int) -> row_copy.Batch:
+        return await self._snapshot.read(lambda c: row_copy.read_batch(c, table, after, limit))
 
-    async def _put(self, table: Table, batch: Batch, reached: dict[str, Any]) -> int:
+    async def _put(self, table: Table, batch: row_copy.Batch, reached: dict[str, Any]) -> int:
         def work(connection: Connection) -> int:
-            lost = put_batch(connection, table, batch)
+            lost = row_copy.put_batch(connection, table, batch)
             if self._noting:
                 rows, nul = reached["rows"] + len(batch.rows), reached["nul"] + lost
                 _note(connection, table.name, {"rows": rows, "nul": nul, "after": batch.last})
@@ -270,7 +256,7 @@ async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Call
     if found == head:
         return False
     anew = found is not None and found["source"] == head["source"]
-    if not anew and not await target.read(is_empty):
+    if not anew and not await target.read(row_copy.is_empty):
         if not force:
             raise Refused("not_empty", "the target holds something already; with --force it is replaced")
         if found is None:
@@ -280,7 +266,7 @@ async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Call
 
 
 def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
-    delete_all_rows(connection)
+    row_copy.delete_all_rows(connection)
     _move.create(connection, checkfirst=True)
     connection.execute(delete(_move))
     _note(connection, _HEAD, head)
