@@ -1,14 +1,14 @@
 """The analyst's reply format, and its parsing into judgements."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.json_reply import read_object
 from internal.agents.model import TranscriptLine
-from internal.agents.prompts import unescaped
+from internal.agents.reply_items import ItemReader, array, cut, one_line
 from internal.agents.reply_schema import NUMBER, TEXT, array_of, object_of, one_of
 from internal.chronicle.model import Verdict
 from internal.errors import ModelReplyInvalid, Refused
@@ -83,31 +83,21 @@ def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] 
     """
     reply = read_object(text, KEYS, bare="responses")
     reader = _Reader({line.number for line in transcript if line.role == "assistant"}, rules)
-    reader.keep(_array(reply.get("responses")), reader.response)
+    reader.keep(array(reply, "responses"), reader.response)
     session = reader.session(reply.get("session_summary"))
     return AnalystReply(_topic(reply.get("topic")), reader.responses, session, tuple(reader.refused))
 
 
 def name_of_rule(rule: str) -> str:
     """The short name of a rule: its first sentence, cut between words."""
-    return _cut(_SENTENCE_END.split(rule, maxsplit=1)[0], MAX_RULE)
+    return cut(_SENTENCE_END.split(rule, maxsplit=1)[0], MAX_RULE)
 
 
-class _Reader:
+class _Reader(ItemReader):
     def __init__(self, responses: set[int], rules: Sequence[str]) -> None:
+        super().__init__("judgement")
         self._there, self._rules = responses, rules
         self.responses: dict[int, Judgement] = {}
-        self.refused: list[RefusedOperation] = []
-
-    def keep(self, items: Sequence[Any], read: Callable[[dict[str, Any]], None]) -> None:
-        for item in items:
-            try:
-                read(_object(item))
-            except Refused as refusal:
-                self.refuse(refusal)
-
-    def refuse(self, refusal: Refused) -> None:
-        self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
 
     def response(self, raw: dict[str, Any]) -> None:
         number = _number(raw.get("message"))
@@ -143,7 +133,7 @@ class _Reader:
             self._named_rules(raw.get("rules_ignored")),
             _texts(raw.get("errors"), MAX_ERROR)[:MAX_ERRORS],
             lessons[:MAX_LESSONS],
-            _line(raw.get("summary"), MAX_SUMMARY),
+            one_line(raw.get("summary"), MAX_SUMMARY),
             by_rules=raw.get("by") == "rules",
         )
 
@@ -165,27 +155,13 @@ class _Reader:
             return name_of_rule(self._rules[number - 1])
         folded = text.casefold().rstrip(".")
         meant = [rule for rule in self._rules if folded in rule.casefold()]
-        return name_of_rule(meant[0]) if len(meant) == 1 else _cut(text, MAX_RULE)
-
-
-def _array(raw: object) -> list[Any]:
-    if raw is None:
-        return []
-    if not isinstance(raw, list):
-        raise ModelReplyInvalid("`responses` is no array")
-    return raw
-
-
-def _object(item: object) -> dict[str, Any]:
-    if not isinstance(item, dict):
-        raise Refused("bad_shape", f"{str(item)[:80]!r} is no judgement")
-    return item
+        return name_of_rule(meant[0]) if len(meant) == 1 else cut(text, MAX_RULE)
 
 
 def _topic(raw: object) -> str:
     if raw is not None and not isinstance(raw, str):
         raise ModelReplyInvalid("`topic` is no text")
-    return _line(raw, MAX_TOPIC).rstrip(".")
+    return one_line(raw, MAX_TOPIC).rstrip(".")
 
 
 def _number(raw: object) -> int:
@@ -206,13 +182,5 @@ def _verdict(raw: object) -> Verdict:
 def _texts(raw: object, longest: int) -> tuple[str, ...]:
     """Each text once, on one line; a text alone is a list of one, and numbers (of rules) are texts too."""
     listed = raw if isinstance(raw, list) else [raw]
-    lines = (_line(str(one) if isinstance(one, int) else one, longest) for one in listed)
+    lines = (one_line(str(one) if isinstance(one, int) else one, longest) for one in listed)
     return tuple(dict.fromkeys(line for line in lines if any(map(str.isalnum, line))))
-
-
-def _line(raw: object, longest: int) -> str:
-    return _cut(" ".join(unescaped(raw).split()), longest) if isinstance(raw, str) else ""
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[:longest].rsplit(" ", 1)[0]

@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 
 from internal.agents.archivist.reply.facts import FactReader
 from internal.agents.archivist.reply.fields import aliases_of, cited_lines, name_of, prose
 from internal.agents.archivist.reply.memories import MemoryReader, mentioned_entities, without_one_sided
 from internal.agents.json_reply import read_id, read_object
 from internal.agents.model import TranscriptLine
+from internal.agents.reply_items import ItemReader, array, as_object
 from internal.errors import ModelReplyInvalid, Refused
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import ProposedEntity, ProposedFact
@@ -64,7 +65,7 @@ class ArchivistReply:
 def read_reply(text: str) -> dict[str, list[Any]]:
     """The lists of the reply. Raises ModelReplyInvalid when the reply as a whole cannot be read."""
     reply = read_object(text, KEYS, bare="people_operations")
-    return {"people_operations": _operations(reply)} | {key: _array(reply, key) for key in KEYS[2:]}
+    return {"people_operations": _operations(reply)} | {key: array(reply, key) for key in KEYS[2:]}
 
 
 def parse(
@@ -88,35 +89,22 @@ def parse(
     reader = _Reader(transcript, known_ids)
     things = FactReader(reader.lines, known_ids, types)
     remembering = MemoryReader(reader.lines, known_ids, memories)
-    operations = reader.keep(reply["people_operations"], reader.operation)
-    entities = reader.keep(reply["entities"], things.entity)
-    facts = reader.keep(reply["facts"], things.fact)
-    kept, one_sided = without_one_sided(reader.keep(reply["memories"], remembering.memory))
+    operations = reader.keep(reply["people_operations"], reader.operation, MAX_ITEMS)
+    entities = reader.keep(reply["entities"], things.entity, MAX_ITEMS)
+    facts = reader.keep(reply["facts"], things.fact, MAX_ITEMS)
+    kept, one_sided = without_one_sided(reader.keep(reply["memories"], remembering.memory, MAX_ITEMS))
     refused = (*reader.refused, *remembering.refused, *one_sided)
-    return ArchivistReply(operations, entities, facts, kept, mentioned_entities(kept), refused)
+    things_of = (tuple(operations), tuple(entities), tuple(facts), kept)
+    return ArchivistReply(*things_of, mentioned_entities(kept), refused)
 
 
-Kept = TypeVar("Kept")
-
-
-class _Reader:
+class _Reader(ItemReader):
     """Reads items of one reply against the slice it was asked about."""
 
     def __init__(self, transcript: Sequence[TranscriptLine], known_ids: Collection[int]) -> None:
+        super().__init__("object")
         self.lines = {line.number: line for line in transcript}
         self._known_ids = known_ids
-        self.refused: list[RefusedOperation] = []
-
-    def keep(self, items: Sequence[Any], read: Callable[[dict[str, Any]], Kept]) -> tuple[Kept, ...]:
-        kept: list[Kept] = []
-        for item in items[:MAX_ITEMS]:
-            try:
-                kept.append(read(_object(item)))
-            except Refused as refusal:
-                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
-        if excess := len(items) - MAX_ITEMS:
-            self.refused += [RefusedOperation("too_many", f"a reply may hold {MAX_ITEMS} of a kind")] * max(excess, 0)
-        return tuple(kept)
 
     def operation(self, raw: dict[str, Any]) -> Operation:
         written = raw.get("type") or ("updated" if _person(raw).get("id") else "added")
@@ -205,7 +193,7 @@ def _operations(reply: dict[str, Any]) -> list[Any]:
     else:
         # Such a list is what a reranker answers: taken for "nobody", it would lose what the slice says.
         raise ModelReplyInvalid("`people` holds no operations")
-    operations = _array(reply, "people_operations") + more
+    operations = array(reply, "people_operations") + more
     if operations and all(isinstance(item, dict) and not _OF_OPERATIONS & item.keys() for item in operations):
         raise ModelReplyInvalid("none of `people_operations` is an operation")
     return operations
@@ -220,31 +208,13 @@ def _grouped(people: dict[str, Any]) -> list[Any]:
     groups = {group: [key for key in people if _KINDS.get(key.strip().casefold()) == group] for group in GROUPS}
     if not any(isinstance(people[key], list) for keys in groups.values() for key in keys):
         raise ModelReplyInvalid("`people` holds none of added, updated, merged")
-    items = [(group, item) for group, keys in groups.items() for key in keys for item in _array(people, key)]
+    items = [(group, item) for group, keys in groups.items() for key in keys for item in array(people, key)]
     return [{**item, "type": group} if isinstance(item, dict) else item for group, item in items]
-
-
-def _array(reply: dict[str, Any], key: str) -> list[Any]:
-    value = reply.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise ModelReplyInvalid(f"`{key}` is no array")
-    return value
-
-
-def _object(item: Any) -> dict[str, Any]:
-    if not isinstance(item, dict):
-        raise Refused("bad_shape", f"{str(item)[:MAX_NAME]!r} is no object")
-    return item
 
 
 def _person(raw: dict[str, Any]) -> dict[str, Any]:
     """The profile part of an operation, nested as asked for or flat as in the grouped form."""
-    person = raw.get("person", raw)
-    if not isinstance(person, dict):
-        raise Refused("bad_shape", "`person` is no object")
-    return person
+    return as_object(raw.get("person", raw), "profile")
 
 
 def _circle(raw: object, unknown: Circle | None) -> Circle | None:

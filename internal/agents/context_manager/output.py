@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.reply.fields import line_numbers
 from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
-from internal.agents.prompts import unescaped
+from internal.agents.reply_items import ItemReader, as_object, one_line
 from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
 from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
 from internal.errors import ModelReplyInvalid, Refused
@@ -115,30 +116,22 @@ def read_snapshot(text: str) -> dict[str, Any]:
     return raw
 
 
-class _SnapshotReader:
+class _SnapshotReader(ItemReader):
     def __init__(self, request: ContextRequest, message_ids: Mapping[int, str]) -> None:
+        super().__init__()
         self._ids = message_ids
         self._old = request.snapshot
         self._numbered = dict(enumerate(self._old.items, start=1))
         self._lines = {line.number: line for line in request.transcript}
-        self.refused: list[RefusedOperation] = []
 
     def items(self, part: Part, raw: object) -> list[Item]:
         """The items of one part; a text alone is one item."""
         listed = raw if isinstance(raw, list) else [] if raw is None else [raw]
-        found = []
-        for one in listed:
-            try:
-                found.append(self._item(part, one))
-            except Refused as refusal:
-                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
-        return found
+        return self.keep(listed, partial(self._item, part))
 
     def _item(self, part: Part, raw: object) -> Item:
-        raw = {"text": raw} if isinstance(raw, str) else raw
-        if not isinstance(raw, dict):
-            raise Refused("bad_shape", f"{str(raw)[:80]!r} is no item")
-        text = _line(raw.get("text"), MAX_TEXT)
+        raw = as_object({"text": raw} if isinstance(raw, str) else raw, "item")
+        text = one_line(raw.get("text"), MAX_TEXT)
         if not any(map(str.isalnum, text)):
             raise Refused("no_text", "an item says nothing")
         lines = [self._lines.get(number) for number in line_numbers(raw.get("evidence"), self._lines)]
@@ -170,14 +163,9 @@ def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
     Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
     """
     made: dict[str, Decision] = {}
-    refused: list[RefusedOperation] = []
-    for raw in read_decisions(text):
-        try:
-            decision = _decision(raw, request, made)
-            made[decision.notification_id] = decision
-        except Refused as refusal:
-            refused.append(RefusedOperation(refusal.reason, str(refusal)))
-    return Decisions(made, tuple(refused))
+    reader = ItemReader("decision")
+    reader.keep(read_decisions(text), partial(_decide, request, made))
+    return Decisions(made, tuple(reader.refused))
 
 
 def read_decisions(text: str) -> list[Any]:
@@ -188,9 +176,7 @@ def read_decisions(text: str) -> list[Any]:
     return listed
 
 
-def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision]) -> Decision:
-    if not isinstance(raw, dict):
-        raise Refused("bad_shape", f"{str(raw)[:80]!r} is no decision")
+def _decide(request: WeighingRequest, made: dict[str, Decision], raw: dict[str, Any]) -> None:
     written = str(raw.get("id")).strip()
     by_id = {one.id: one for one in request.notifications}
     number = _NUMBER.fullmatch(written)
@@ -203,10 +189,10 @@ def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision
     choice = _CHOICES.get(str(raw.get("decision")).strip().casefold())
     if choice is None:
         raise Refused("unknown_decision", f"{str(raw.get('decision'))[:80]!r} is no decision")
-    return Decision(
+    made[found.id] = Decision(
         found.id,
         choice,
-        _line(raw.get("reason"), MAX_REASON),
+        one_line(raw.get("reason"), MAX_REASON),
         "" if found.kind.fixed else _message(raw.get("text")),
         _moment(raw.get("until"), request.owner.timezone),
         by_rules=raw.get("by") == "rules",
@@ -215,7 +201,7 @@ def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision
 
 def _message(raw: object) -> str:
     """The text of a message, which may have several lines."""
-    lines = [_line(one, MAX_TEXT) for one in raw.splitlines()] if isinstance(raw, str) else []
+    lines = [one_line(one, MAX_TEXT) for one in raw.splitlines()] if isinstance(raw, str) else []
     return "\n".join(line for line in lines if line)[:MAX_TEXT].strip()
 
 
@@ -228,8 +214,3 @@ def _moment(raw: object, timezone: str) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(timezone))
-
-
-def _line(raw: object, longest: int) -> str:
-    text = " ".join(unescaped(raw).split()) if isinstance(raw, str) else ""
-    return text if len(text) <= longest else text[:longest].rsplit(" ", 1)[0]

@@ -1,15 +1,16 @@
 """The task manager's reply format, and its parsing into proposals."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from internal.agents.archivist.reply.fields import cited_lines, prose
 from internal.agents.json_reply import read_object
 from internal.agents.known_task import KnownTask
 from internal.agents.model import TranscriptLine
+from internal.agents.reply_items import ItemReader, array
 from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
-from internal.errors import ModelReplyInvalid, Refused
+from internal.errors import Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
@@ -55,8 +56,6 @@ REPLY_SCHEMA = ReplySchema(
     ),
 )
 
-Item = TypeVar("Item")
-
 
 @dataclass(frozen=True, slots=True)
 class ProposedTask:
@@ -97,7 +96,7 @@ class TaskReply:
 def read_reply(text: str) -> dict[str, list[Any]]:
     """The lists of the reply. Raises ModelReplyInvalid when the reply as a whole cannot be read."""
     reply = read_object(text, KEYS, bare="tasks")
-    return {key: _array(reply, key) for key in KEYS}
+    return {key: array(reply, key) for key in KEYS}
 
 
 def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
@@ -112,29 +111,20 @@ def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[Known
     """
     reply = read_reply(text)
     reader = _Reader(transcript, known)
-    tasks = reader.keep(reply["tasks"], reader.task)
-    settled = reader.keep(reply["settled"], reader.settled)
-    done = reader.keep([one if isinstance(one, dict) else {"task": one} for one in reply["done"]], reader.done)
-    return TaskReply(tasks, settled + done, tuple(reader.refused))
+    tasks = reader.keep(reply["tasks"], reader.task, MAX_ITEMS)
+    settled = reader.keep(reply["settled"], reader.settled, MAX_ITEMS)
+    done = reader.keep(
+        [one if isinstance(one, dict) else {"task": one} for one in reply["done"]], reader.done, MAX_ITEMS
+    )
+    return TaskReply(tuple(tasks), (*settled, *done), tuple(reader.refused))
 
 
-class _Reader:
+class _Reader(ItemReader):
     def __init__(self, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask]) -> None:
+        super().__init__("task")
         self._lines = {line.number: line for line in transcript}
         self._known = {name.casefold(): task.task_id for task in known for name in (task.handle, task.task_id)}
         self._settled_ids: set[str] = set()
-        self.refused: list[RefusedOperation] = []
-
-    def keep(self, items: Sequence[Any], read: Callable[[Mapping[str, Any]], Item]) -> tuple[Item, ...]:
-        kept: list[Item] = []
-        for item in items[:MAX_ITEMS]:
-            try:
-                kept.append(read(_object(item)))
-            except Refused as refusal:
-                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
-        if len(items) > MAX_ITEMS:
-            self.refused.append(RefusedOperation("too_many", f"a reply may hold {MAX_ITEMS} of a kind"))
-        return tuple(kept)
 
     def task(self, raw: Mapping[str, Any]) -> ProposedTask:
         kind = str(raw.get("kind") or TaskKind.TASK.value).strip().casefold()
@@ -191,18 +181,3 @@ class _Reader:
         if not own:
             raise Refused("not_the_owner", "somebody else said it")
         return own[-1]
-
-
-def _object(item: object) -> dict[str, Any]:
-    if not isinstance(item, dict):
-        raise Refused("bad_shape", f"{str(item)[:80]!r} is no task")
-    return item
-
-
-def _array(reply: Mapping[str, Any], key: str) -> list[Any]:
-    raw = reply.get(key)
-    if raw is None:
-        return []
-    if not isinstance(raw, list):
-        raise ModelReplyInvalid(f"`{key}` is no array")
-    return raw

@@ -6,6 +6,7 @@ from typing import Any
 
 from internal.agents.model import TranscriptLine
 from internal.agents.prompts import unescaped
+from internal.agents.reply_items import cut
 from internal.errors import Refused
 from internal.people.bio import MAX_BIO
 from internal.people.names import MAX_ALIASES, MAX_NAME
@@ -28,7 +29,7 @@ def prose(raw: object, limit: int) -> str:
     text = " ".join(unescaped(raw).split())
     if text.casefold() in _NOTHING:
         return ""
-    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0]
+    return cut(text, limit)
 
 
 def name_of(raw: object) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from internal.agents.archivist.reply.facts import MAX_SUMMARY, OWNER_WORDS, PERSON_ID
@@ -9,6 +10,7 @@ from internal.agents.archivist.reply.fields import cited_lines, name_of
 from internal.agents.archivist.reply.memory_values import TIME, folded_label, read_properties
 from internal.agents.json_reply import read_id
 from internal.agents.model import TranscriptLine
+from internal.agents.reply_items import ItemReader, as_object
 from internal.errors import Refused
 from internal.graph import registry
 from internal.graph.labels import NODES
@@ -58,18 +60,18 @@ _STORED: Final[Mapping[str, Mapping[str, str]]] = {
 """Stand-ins, while a node is checked, for properties that a known node has."""
 
 
-class MemoryReader:
+class MemoryReader(ItemReader):
     """Parses memories against the slice they were asked about; links that break a rule are refused alone.
 
-    `known` are the nodes that may be meant by a handle, `refused` what was refused of links so far.
+    `known` are the nodes that may be meant by a handle.
     """
 
     def __init__(
         self, lines: Mapping[int, TranscriptLine], known_ids: Collection[int], known: Iterable[KnownMemory]
     ) -> None:
+        super().__init__()
         self._lines, self._known_ids = lines, known_ids
         self._known = {one.handle.casefold(): one for one in known}
-        self.refused: list[RefusedOperation] = []
 
     def memory(self, raw: dict[str, Any]) -> ProposedMemory:
         """One item of `memories`. Raises Refused."""
@@ -146,22 +148,13 @@ class MemoryReader:
             return ()
         items = raw if isinstance(raw, list) else [raw]
         links: dict[tuple[str, bool, str, str], ProposedLink] = {}
-        for item in items[:MAX_LINKS]:
-            try:
-                link = self._link(item, node, evidence)
-            except Refused as refusal:
-                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
-            else:
-                other = link.other.node_id or name_key(link.other.key.words)
-                links.setdefault((link.type, link.outgoing, link.other.label, other), link)
-        self.refused += [RefusedOperation("too_many", f"a memory may have {MAX_LINKS} links")] * max(
-            0, len(items) - MAX_LINKS
-        )
+        for link in self.keep(items, partial(self._link, node, evidence), MAX_LINKS):
+            other = link.other.node_id or name_key(link.other.key.words)
+            links.setdefault((link.type, link.outgoing, link.other.label, other), link)
         return tuple(links.values())
 
-    def _link(self, raw: object, node: NodeRef, evidence: Sequence[int]) -> ProposedLink:
-        if not isinstance(raw, dict):
-            raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no link")
+    def _link(self, node: NodeRef, evidence: Sequence[int], raw: Any) -> ProposedLink:
+        raw = as_object(raw, "link")
         relationship = _relationship(raw.get("type"))
         end, outgoing = _end_of(raw)
         ends = (relationship.source, relationship.target)
