@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
-from bot.console.page_context import PageContext, initials, tone
+from bot.console.page_context import PageContext, tone
 from bot.console.phrases import Phrases
 from bot.console.rest import BotDown, LoggedOut, Refused, RestError
+from bot.shared.phrases import initials
 
 
 def words(tag: str, text: str, classes: str = "") -> TextElement:

@@ -38,11 +38,6 @@ class PageContext:
 _COLOURS = 8
 
 
-def initials(name: str) -> str:
-    words = [word for word in name.split() if word[0].isalnum()]
-    return "".join(word[0] for word in words[:2]).upper() or "?"
-
-
 def tone(number: int) -> str:
     """The CSS class of somebody's colour, one of eight."""
     return f"tone-{abs(number) % _COLOURS}"

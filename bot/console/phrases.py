@@ -3,40 +3,29 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_datetime, format_timedelta
 from babel.numbers import format_decimal
-from fluent.runtime import FluentBundle, FluentResource
 
-from bot.shared.languages import LANGUAGES
+from bot.shared.phrases import FluentPhrases
 
 _TALK = re.compile(r"(dialogue|session) (\d{4}-\d\d-\d\d \d\d:\d\d)")
 """Names of stored fragments (in UTC) and of sessions (in the owner's zone)."""
 _EXACT = {"year": "y", "month": "LLL y"}
 """How the dates of facts are shown that were stated less exactly than by their day."""
 
-_LOCALES = Path(__file__).parent / "locales"
 
+class Phrases(FluentPhrases):
+    """The phrases of the console in one language; times are shown in the zone `tz`."""
 
-class Phrases:
-    """Call it with a phrase's name and its variables; other languages than the three fall back to English."""
+    locales = Path(__file__).parent / "locales"
 
     def __init__(self, language: str, tz: str = "UTC") -> None:
-        short = language.partition("-")[0].lower()
-        self.language = short if short in LANGUAGES else "en"
+        super().__init__(language)
         self.zone = ZoneInfo(tz)
-        self._bundle = _bundle(self.language)
-
-    def __call__(self, name: str, /, **values: str | int | float) -> str:
-        pattern = self._bundle.get_message(name).value
-        assert pattern is not None, name
-        text, errors = self._bundle.format_pattern(pattern, values)
-        assert not errors, (name, errors)
-        return str(text)
 
     def known(self, name: str, otherwise: str, /, **values: str | int | float) -> str:
         """The phrase, or `otherwise` where the console does not know it yet."""
@@ -83,12 +72,3 @@ class Phrases:
     def bundle(self, names: Iterable[str]) -> dict[str, str]:
         """Several phrases without variables, for the browser."""
         return {name: self(name) for name in names}
-
-
-@cache
-def _bundle(language: str) -> FluentBundle:
-    # Isolation marks would be part of names that people copy.
-    bundle = FluentBundle([language], use_isolating=False)
-    for file in sorted((_LOCALES / language).glob("*.ftl")):
-        bundle.add_resource(FluentResource(file.read_text(encoding="utf-8")))
-    return bundle

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from babel.dates import format_date
-from fluent.runtime import FluentBundle, FluentResource
 
+from bot.shared.phrases import bundle
 from bot.telegram.rendering import escape
 from internal.access.model import Language
 from internal.language.dates.precision import DatePrecision
@@ -58,21 +57,11 @@ _AFTER_PREPOSITION: Final = {
 
 
 def has_phrase(key: str) -> bool:
-    return bundle("en").has_message(key)
-
-
-@cache
-def bundle(lang: Language) -> FluentBundle:
-    """All messages of one language."""
-    # Isolation marks would be characters inside names that people copy.
-    loaded = FluentBundle([lang], use_isolating=False)
-    for path in sorted((LOCALES / lang).glob("*.ftl")):
-        loaded.add_resource(FluentResource(path.read_text(encoding="utf-8")))
-    return loaded
+    return bundle(LOCALES, "en").has_message(key)
 
 
 def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
-    messages = bundle(lang)
+    messages = bundle(LOCALES, lang)
     pattern = messages.get_message(key).value if messages.has_message(key) else None
     if pattern is None:
         raise KeyError(f"{lang}: there is no message {key}")

@@ -5,13 +5,14 @@ from functools import partial
 
 from nicegui import Client, ui
 
+from bot.shared.phrases import initials
 from bot.simulator.actions import ActRefused
 from bot.simulator.feed import News
 from bot.simulator.page.bubbles import Reactions
 from bot.simulator.page.composer import Composer
 from bot.simulator.page.conversation import Conversation
 from bot.simulator.page.dialogs import GroupDialog, PersonDialog, TopicDialog
-from bot.simulator.page.page_context import ONLINE_FOR, PageContext, colour, initials
+from bot.simulator.page.page_context import ONLINE_FOR, PageContext, colour
 from bot.simulator.page.people_list import PeopleList
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Telegram

@@ -5,7 +5,8 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.simulator.page.page_context import PageContext, colour, full_name, initials
+from bot.shared.phrases import initials
+from bot.simulator.page.page_context import PageContext, colour, full_name
 from bot.simulator.repository import Json
 
 _PLAYERS: Final = {

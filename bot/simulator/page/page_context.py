@@ -109,11 +109,6 @@ def full_name(person: dict[str, Any]) -> str:
     return " ".join(part for part in (person.get("first_name"), person.get("last_name")) if part)
 
 
-def initials(name: str) -> str:
-    words = [word for word in name.split() if word[0].isalnum()]
-    return "".join(word[0] for word in words[:2]).upper() or "?"
-
-
 def colour(number: int) -> str:
     """The class of an avatar's colour, one of seven."""
     return f"tone-{abs(number) % _COLOURS}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from bot.simulator.page.page_context import PageContext, clock, colour, full_name, initials
+from bot.shared.phrases import initials
+from bot.simulator.page.page_context import PageContext, clock, colour, full_name
 from bot.simulator.repository import Json
 
 

@@ -10,7 +10,8 @@ from functools import cache
 
 from support.product.forked_process import ADDRESSES, Starter, start_children_by_fork
 
-from bot.telegram.i18n import bundle
+from bot.shared.phrases import bundle
+from bot.telegram.i18n import LOCALES
 from internal.access.model import LANGUAGES
 from internal.agents.analyst import offline as _analyst  # noqa: F401
 from internal.agents.archivist.offline import agent as _archivist  # noqa: F401
@@ -19,7 +20,7 @@ from internal.agents.responder import offline as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 
 for language in LANGUAGES:
-    bundle(language)
+    bundle(LOCALES, language)
 
 _CONNECT_WITHIN_S = 60.0
 _OTHERS = {name.removeprefix(ADDRESSES): value for name, value in os.environ.items() if name.startswith(ADDRESSES)}

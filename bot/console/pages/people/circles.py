@@ -6,8 +6,9 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty_list, trouble_notice
-from bot.console.page_context import PageContext, initials
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
+from bot.shared.phrases import initials
 
 CIRCLES: Final = {"Family": 0, "Work_Inner": 4, "Friends": 3, "Work_Outer": 5, "Other": 2}
 """The circles from the inside out, with their tones."""

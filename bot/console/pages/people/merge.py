@@ -8,10 +8,11 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.elements import words
-from bot.console.page_context import PageContext, initials
+from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import circle_name, circle_tone
 from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
 from bot.console.rest import Json
+from bot.shared.phrases import initials
 
 _OFFERED: Final = 8
 _KNOWN: Final = 300

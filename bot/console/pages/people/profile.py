@@ -7,7 +7,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, icon_button, trouble_notice, words
-from bot.console.page_context import PageContext, initials
+from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import circle_name, circle_tone
 from bot.console.pages.people.edit import edit_dialog
 from bot.console.pages.people.forget import forget_dialog
@@ -15,6 +15,7 @@ from bot.console.pages.people.history import lay_history
 from bot.console.pages.people.mentions import lay_mentions
 from bot.console.pages.people.merge import merge_dialog, split_dialog
 from bot.console.rest import Json
+from bot.shared.phrases import initials
 
 Step = Callable[[], Awaitable[None]]
 
