@@ -84,27 +84,25 @@ class ScratchStore:
     async def rank(self, stored: Sequence[StoredConversation], report_progress: ReportProgress) -> list[RankedQuestion]:
         """Each question with the turns found for it, file by file, in the order of the file."""
         ranked: list[RankedQuestion] = []
-        total = sum(len(owned.conversation.questions) for owned in stored)
-        for owned in stored:
-            for question in owned.conversation.questions:
-                query = await self.knowledge.prepare_query(owned.user_id, question.text)
-                hits = await self.messages.search(owned.user_id, query, DEPTH)
-                turns = {owned.turns[hit.message.id]: hit.chance for hit in hits}
-                ranked.append(RankedQuestion(owned.conversation, question, tuple(turns), tuple(turns.values())))
-                report_progress("questions ranked", len(ranked), total)
+        questions = [(owned, question) for owned in stored for question in owned.conversation.questions]
+        for owned, question in questions:
+            query = await self.knowledge.prepare_query(owned.user_id, question.text)
+            hits = await self.messages.search(owned.user_id, query, DEPTH)
+            turns = {owned.turns[hit.message.id]: hit.chance for hit in hits}
+            ranked.append(RankedQuestion(owned.conversation, question, tuple(turns), tuple(turns.values())))
+            report_progress("questions ranked", len(ranked), len(questions))
         return ranked
 
     async def samples(self, stored: Sequence[StoredConversation], report_progress: ReportProgress) -> list[Sample]:
         """Each question with its candidates and their features, in the order of `rank`."""
         samples: list[Sample] = []
-        total = sum(len(owned.conversation.questions) for owned in stored)
-        for owned in stored:
-            for question in owned.conversation.questions:
-                query = await self.knowledge.prepare_query(owned.user_id, question.text)
-                rows = await self.messages.training_rows(owned.user_id, query)
-                turns = tuple(owned.turns[message] for message in rows.message_ids)
-                samples.append(Sample(owned.user_id, owned.conversation, question, turns, rows.matrix))
-                report_progress("questions looked up", len(samples), total)
+        questions = [(owned, question) for owned in stored for question in owned.conversation.questions]
+        for owned, question in questions:
+            query = await self.knowledge.prepare_query(owned.user_id, question.text)
+            rows = await self.messages.training_rows(owned.user_id, query)
+            turns = tuple(owned.turns[message] for message in rows.message_ids)
+            samples.append(Sample(owned.user_id, owned.conversation, question, turns, rows.matrix))
+            report_progress("questions looked up", len(samples), len(questions))
         return samples
 
     async def _write_conversation(self, user_id: int, conversation: Conversation) -> StoredConversation:
