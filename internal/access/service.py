@@ -10,16 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.access import repository
-from internal.access.model import (
-    CALLED,
-    Author,
-    AwaitedAnswer,
-    Language,
-    Role,
-    User,
-    UserState,
-    nearest_language,
-)
+from internal.access.model import CALLED, Author, AwaitedAnswer, Language, Role, User, UserState, nearest_language
 from internal.access.zones import guess_zone
 from internal.errors import Refused
 from internal.events import repository as events

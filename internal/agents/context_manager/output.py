@@ -44,13 +44,7 @@ _NUMBER: Final = re.compile(r"\D{0,3}(\d{1,4})\D{0,2}")
 
 _ITEMS: Final = array_of(object_of({"text": TEXT, "from": array_of(NUMBER), "evidence": array_of(NUMBER)}))
 _DECISION: Final = object_of(
-    {
-        "id": NUMBER,
-        "decision": one_of(get_args(Choice)),
-        "text": TEXT,
-        "until": TEXT_OR_NULL,
-        "reason": TEXT,
-    }
+    {"id": NUMBER, "decision": one_of(get_args(Choice)), "text": TEXT, "until": TEXT_OR_NULL, "reason": TEXT}
 )
 REPLY_SCHEMA = ReplySchema(
     "context_manager_reply",

@@ -45,11 +45,7 @@ REPLY_SCHEMA = ReplySchema(
             ),
             "settled": array_of(
                 object_of(
-                    {
-                        "task": TEXT,
-                        "outcome": one_of(state.value for state in _SETTLED),
-                        "evidence": array_of(NUMBER),
-                    }
+                    {"task": TEXT, "outcome": one_of(state.value for state in _SETTLED), "evidence": array_of(NUMBER)}
                 )
             ),
         }

@@ -5,18 +5,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    insert,
-    or_,
-    select,
-    union,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, insert, or_, select, union, update
 
 from internal.graph.statement_repository import Statements
 from internal.knowledge.model import Claim
