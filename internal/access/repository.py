@@ -11,7 +11,7 @@ from internal.access.model import Role, User, UserState
 from internal.errors import NotFound, expect_found
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import VERSION, hold_owner
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import messages, settings, spend, turns, users
 
 # Run at every message and built once: building a statement takes several times as long as running it.
@@ -31,8 +31,7 @@ _ADD_SPEND: Final = (
 
 
 def find(connection: Connection, user_id: int) -> User | None:
-    row = connection.execute(_FIND, {"owner": user_id}).one_or_none()
-    return None if row is None else _user(row)
+    return read_one(connection.execute(_FIND, {"owner": user_id}), _user)
 
 
 def get(connection: Connection, user_id: int) -> User:

@@ -11,6 +11,7 @@ from internal.storage.chunks import delete_with, rows_with
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import note_change
+from internal.storage.rows import read_one
 from internal.storage.tables import artifact_files, artifacts
 
 
@@ -36,8 +37,7 @@ def add(
 
 
 def find(connection: Connection, user_id: int, artifact_id: str) -> Artifact | None:
-    row = connection.execute(select(artifacts).where(*_one(user_id, artifact_id))).one_or_none()
-    return None if row is None else _artifact(row)
+    return read_one(connection.execute(select(artifacts).where(*_one(user_id, artifact_id))), _artifact)
 
 
 def of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Artifact]:
@@ -74,10 +74,10 @@ def due_artifacts(connection: Connection, now: datetime, *, limit: int) -> list[
 def begin(connection: Connection, artifact: Artifact, due_at: datetime) -> Artifact | None:
     """Counts an attempt; the job leaves it alone until `due_at`. None if it is not due any more."""
     counted = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
-    row = connection.execute(
-        counted.values(attempts=artifacts.c.attempts + 1, due_at=due_at).returning(*artifacts.c)
-    ).one_or_none()
-    return None if row is None else _artifact(row)
+    return read_one(
+        connection.execute(counted.values(attempts=artifacts.c.attempts + 1, due_at=due_at).returning(*artifacts.c)),
+        _artifact,
+    )
 
 
 def note_file(connection: Connection, sha256: str, now: datetime) -> None:

@@ -12,7 +12,7 @@ from internal.graph import mention_repository
 from internal.storage.change_log import record_change, record_changes
 from internal.storage.chunks import delete_with, rows_with
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
 SESSION_CHANGE: Final = "session"
@@ -68,8 +68,7 @@ def drop_session(connection: Connection, user_id: int, session_id: str) -> None:
 
 def open_session(connection: Connection, user_id: int) -> Session | None:
     """The owner's open session."""
-    row = connection.execute(_OPEN, {"owner": user_id}).one_or_none()
-    return None if row is None else _session(row)
+    return read_one(connection.execute(_OPEN, {"owner": user_id}), _session)
 
 
 def open_session_asked(connection: Connection, user_id: int) -> tuple[Session | None, bool]:
@@ -79,8 +78,7 @@ def open_session_asked(connection: Connection, user_id: int) -> tuple[Session | 
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> Session | None:
-    row = connection.execute(_SESSION, {"owner": user_id, "session": session_id}).one_or_none()
-    return None if row is None else _session(row)
+    return read_one(connection.execute(_SESSION, {"owner": user_id, "session": session_id}), _session)
 
 
 def owner_of_session(connection: Connection, session_id: str) -> int | None:
@@ -149,8 +147,7 @@ def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]
 
 
 def event_of_message(connection: Connection, user_id: int, message_id: str) -> Event | None:
-    row = connection.execute(_OF_MESSAGE, {"owner": user_id, "message": message_id}).one_or_none()
-    return None if row is None else _event(row)
+    return read_one(connection.execute(_OF_MESSAGE, {"owner": user_id, "message": message_id}), _event)
 
 
 def event_in_session(connection: Connection, user_id: int, message_id: str) -> tuple[Event, bool] | None:
@@ -202,15 +199,13 @@ def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[st
 def event_before(connection: Connection, user_id: int, n: int) -> Event | None:
     """The event whose NEXT leads to the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n < n).order_by(chronicle.c.n.desc()).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _event(row)
+    return read_one(connection.execute(query), _event)
 
 
 def after(connection: Connection, user_id: int, n: int) -> Event | None:
     """The event to which NEXT leads from the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n > n).order_by(chronicle.c.n).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _event(row)
+    return read_one(connection.execute(query), _event)
 
 
 def session_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:

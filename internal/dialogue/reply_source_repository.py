@@ -10,6 +10,7 @@ from internal.dialogue.message_rows import message_of
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
 from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import holds_words
+from internal.storage.rows import read_one
 from internal.storage.tables import messages, reply_sources
 
 _QUOTED_WORDS = 3
@@ -71,8 +72,7 @@ def last_reply(connection: Connection, user_id: int) -> Message | None:
 def message_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
     """The owner's message that is, or begins with, this Telegram message."""
     address = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
-    row = connection.execute(select(messages).where(messages.c.user_id == user_id, address)).one_or_none()
-    return None if row is None else message_of(row)
+    return read_one(connection.execute(select(messages).where(messages.c.user_id == user_id, address)), message_of)
 
 
 def reply_to(connection: Connection, asked: Message) -> Message | None:
@@ -93,5 +93,4 @@ def _first_reply(
         messages.c.delivery.is_(None) | messages.c.delivery.not_in(UNDELIVERED),
     )
     order = messages.c.seq.desc() if latest else messages.c.seq
-    row = connection.execute(query.order_by(order).limit(1)).one_or_none()
-    return None if row is None else message_of(row)
+    return read_one(connection.execute(query.order_by(order).limit(1)), message_of)

@@ -26,6 +26,7 @@ from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_message_number, next_rev, note_change
+from internal.storage.rows import read_one
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import Moment, new_id
 
@@ -144,8 +145,7 @@ def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
 def sent(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
     """The message with that number in a chat."""
     address = {"owner": user_id, "bot": bot_id, "chat": chat_id, "number": tg_id}
-    row = connection.execute(_SENT, address).one_or_none()
-    return None if row is None else message_of(row)
+    return read_one(connection.execute(_SENT, address), message_of)
 
 
 def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:

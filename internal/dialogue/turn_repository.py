@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, case, func, insert, literal, liter
 
 from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.scheduling.lease_repository import in_shards
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import messages, outbox, turns
 from internal.storage.types import new_id, one_of
 
@@ -47,8 +47,7 @@ _FINISH_SAME: Final = _FINISH.where(func.coalesce(_REVISION.scalar_subquery(), 0
 
 def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
     """The owner's only turn of the lane that still takes messages."""
-    row = connection.execute(_OF_LANE, {"owner": user_id, "bot": bot_id, "place": lane}).one_or_none()
-    return None if row is None else _turn(row)
+    return read_one(connection.execute(_OF_LANE, {"owner": user_id, "bot": bot_id, "place": lane}), _turn)
 
 
 def open_turn(
@@ -95,8 +94,7 @@ def freeze(connection: Connection, turn: Turn) -> None:
 
 def start(connection: Connection, turn: Turn) -> Turn | None:
     """Begins an attempt (C3): no more messages, one more attempt. Returns None if the turn is over meanwhile."""
-    row = connection.execute(_START, {"owner": turn.user_id, "turn": turn.id}).one_or_none()
-    return None if row is None else _turn(row)
+    return read_one(connection.execute(_START, {"owner": turn.user_id, "turn": turn.id}), _turn)
 
 
 def discount(connection: Connection, turn: Turn) -> None:
@@ -139,8 +137,7 @@ def unfinished(connection: Connection, bot_id: int, shards: Collection[int] | No
 
 def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
     """The lane's earliest turn without an answer."""
-    row = connection.execute(_NEXT, {"bot": bot_id, "place": lane}).one_or_none()
-    return None if row is None else _turn(row)
+    return read_one(connection.execute(_NEXT, {"bot": bot_id, "place": lane}), _turn)
 
 
 def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> int | None:

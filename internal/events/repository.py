@@ -13,6 +13,7 @@ from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
 from internal.events.trigger import COMMAND, UpdateTrigger, current_cause, current_trigger
 from internal.storage.chunks import rows_with
+from internal.storage.rows import read_one
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
@@ -137,8 +138,7 @@ def count(connection: Connection, user_id: int, *, event_type: str | None = None
 def get(connection: Connection, user_id: int, event_id: str) -> Event | None:
     """None if this owner has no such event."""
     one = select(events).where(events.c.user_id == user_id, events.c.id == event_id)
-    row = connection.execute(one).one_or_none()
-    return None if row is None else _event(row)
+    return read_one(connection.execute(one), _event)
 
 
 def by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:

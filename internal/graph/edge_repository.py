@@ -28,6 +28,7 @@ from internal.storage.change_log import record_change
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
+from internal.storage.rows import read_one
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
 
@@ -97,8 +98,7 @@ def _is_taken(connection: Connection, edge_id: str) -> bool:
 
 def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool = False) -> Edge | None:
     """An edge of this owner with any times; with `hidden` also if it or an end is hidden or merged away."""
-    row = connection.execute(_ANY if hidden else _SEEN, {"owner": user_id, "edge": edge_id}).one_or_none()
-    return None if row is None else edge_of(row)
+    return read_one(connection.execute(_ANY if hidden else _SEEN, {"owner": user_id, "edge": edge_id}), edge_of)
 
 
 def owner_of_edge(connection: Connection, edge_id: str) -> int | None:

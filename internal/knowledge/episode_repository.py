@@ -13,7 +13,7 @@ from internal.storage import search_items
 from internal.storage.change_log import record_change
 from internal.storage.chunks import rows_with
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import episodes, runs, search_items as items, segments
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
@@ -35,8 +35,7 @@ def add_episode(connection: Connection, episode: Episode, parts: Sequence[Segmen
 
 def episode(connection: Connection, user_id: int, episode_id: str) -> Episode | None:
     query = select(episodes).where(episodes.c.user_id == user_id, episodes.c.id == episode_id)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _episode(row)
+    return read_one(connection.execute(query), _episode)
 
 
 def episodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
@@ -47,8 +46,7 @@ def episodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) 
 
 def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Episode | None:
     query = select(episodes).where(episodes.c.user_id == user_id, episodes.c.dedupe == dedupe)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _episode(row)
+    return read_one(connection.execute(query), _episode)
 
 
 def ids_of_dedupe(connection: Connection, user_id: int, beginning: str) -> list[str]:

@@ -18,6 +18,7 @@ from internal.storage.change_log import record_change
 from internal.storage.chunks import rows_of, rows_with
 from internal.storage.engine.expressions import text_items
 from internal.storage.owner_counters import next_rev
+from internal.storage.rows import read_one
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
 from internal.storage.types import new_id
 
@@ -96,8 +97,7 @@ def set_words(connection: Connection, version: Version, now: datetime, claim_id:
 def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool = False) -> Version | None:
     """One version of a fact, expired ones too; with `hidden` also one that is being forgotten."""
     query = _select(user_id).where(facts.c.edge_id == fact_id)
-    row = connection.execute(query if hidden else query.where(*visible())).one_or_none()
-    return None if row is None else _version(row)
+    return read_one(connection.execute(query if hidden else query.where(*visible())), _version)
 
 
 def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True) -> dict[str, Version]:

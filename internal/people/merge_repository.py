@@ -16,6 +16,7 @@ from internal.storage import evidence
 from internal.storage.change_log import record_change
 from internal.storage.evidence import LineRef
 from internal.storage.owner_counters import next_rev
+from internal.storage.rows import read_one
 from internal.storage.tables import mentions, merges, people
 from internal.storage.types import new_id
 
@@ -125,8 +126,7 @@ def last_away(connection: Connection, user_id: int, source_id: int) -> Merge | N
 
 
 def _newest(connection: Connection, query: Select[Any]) -> Merge | None:
-    row = connection.execute(query.order_by(merges.c.at.desc(), merges.c.id.desc()).limit(1)).one_or_none()
-    return None if row is None else _merge(row)
+    return read_one(connection.execute(query.order_by(merges.c.at.desc(), merges.c.id.desc()).limit(1)), _merge)
 
 
 def mark_undone(connection: Connection, user_id: int, merge_id: str, now: datetime) -> None:

@@ -19,7 +19,7 @@ from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
@@ -56,8 +56,7 @@ def current_rev(connection: Connection, user_id: int) -> int:
 
 def get(connection: Connection, user_id: int, person_id: int) -> Person | None:
     """A person who is neither merged away nor being forgotten."""
-    row = connection.execute(_select(user_id).where(people.c.id == person_id)).one_or_none()
-    return None if row is None else person_of(row)
+    return read_one(connection.execute(_select(user_id).where(people.c.id == person_id)), person_of)
 
 
 def owner_of(connection: Connection, person_id: int) -> int | None:
@@ -138,8 +137,7 @@ def counts(connection: Connection, user_id: int) -> dict[Circle, int]:
 
 
 def by_telegram_id(connection: Connection, user_id: int, telegram_id: int) -> Person | None:
-    row = connection.execute(_select(user_id).where(people.c.telegram_id == telegram_id)).one_or_none()
-    return None if row is None else person_of(row)
+    return read_one(connection.execute(_select(user_id).where(people.c.telegram_id == telegram_id)), person_of)
 
 
 def by_username(connection: Connection, user_id: int, username: str) -> Person | None:

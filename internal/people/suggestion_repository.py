@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import suggestions
 from internal.storage.types import new_id
 
@@ -78,8 +78,7 @@ def pending(connection: Connection, user_id: int, *, limit: int = 100) -> list[S
 def get(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion | None:
     one = (suggestions.c.user_id == user_id) & (suggestions.c.id == suggestion_id)
     query = select(suggestions).where(one, suggestions.c.kind.in_(get_args(SuggestionKind)))
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _suggestion(row)
+    return read_one(connection.execute(query), _suggestion)
 
 
 def decide(connection: Connection, user_id: int, suggestion_id: str, state: SuggestionState, now: datetime) -> bool:

@@ -10,6 +10,7 @@ from internal.errors import ModelAccessDenied, ModelUnknown
 from internal.scheduling import lease_repository
 from internal.scheduling.open_run_repository import OPEN, read_run
 from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
+from internal.storage.rows import read_one
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import Moment, new_id
 
@@ -313,8 +314,7 @@ def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[boo
 
 def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> Run | None:
     changed = update(runs).where(_one(run), condition).values(values).returning(*runs.c)
-    row = connection.execute(changed).one_or_none()
-    return None if row is None else _run(row)
+    return read_one(connection.execute(changed), _run)
 
 
 _run = read_run

@@ -5,7 +5,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import Result, Row
 
 T = TypeVar("T")
 
@@ -29,3 +29,9 @@ def reader(
         return kind(*values)
 
     return read
+
+
+def read_one(found: Result[Any], read: Callable[[Row[Any]], T]) -> T | None:
+    """The object of the one row that was found, if any."""
+    row = found.one_or_none()
+    return None if row is None else read(row)

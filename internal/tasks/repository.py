@@ -12,7 +12,7 @@ from internal.storage.change_log import record_change
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import forgettings, people, task_firings, tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
@@ -59,8 +59,7 @@ def add(connection: Connection, task: Task) -> Task:
 
 def get(connection: Connection, user_id: int, task_id: str) -> Task | None:
     """A task of this owner in any state; None if there is none, or it is about to be forgotten."""
-    row = connection.execute(select(tasks).where(*_one(user_id, task_id), _IN_SIGHT)).one_or_none()
-    return None if row is None else _task(row)
+    return read_one(connection.execute(select(tasks).where(*_one(user_id, task_id), _IN_SIGHT)), _task)
 
 
 def opened_by(connection: Connection, user_id: int, event_ids: Collection[str]) -> Task | None:

@@ -23,6 +23,7 @@ from internal.scheduling.lease_repository import in_shards
 from internal.storage.database import ring_after
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
+from internal.storage.rows import read_one
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
 from internal.text_caches import cached
@@ -297,13 +298,11 @@ def unsent(connection: Connection) -> Unsent:
 
 
 def get(connection: Connection, row_id: str) -> OutboxRow | None:
-    row = connection.execute(select(outbox).where(outbox.c.id == row_id)).one_or_none()
-    return None if row is None else _outbox_row(row)
+    return read_one(connection.execute(select(outbox).where(outbox.c.id == row_id)), _outbox_row)
 
 
 def by_dedupe(connection: Connection, user_id: int, dedupe: str) -> OutboxRow | None:
-    row = connection.execute(_BY_DEDUPE, {"owner": user_id, "key": dedupe}).one_or_none()
-    return None if row is None else _outbox_row(row)
+    return read_one(connection.execute(_BY_DEDUPE, {"owner": user_id, "key": dedupe}), _outbox_row)
 
 
 def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> str | None:

@@ -10,7 +10,7 @@ from internal.dialogue.snapshots.model import Snapshot, Version, bounded, of_con
 from internal.errors import NotFound
 from internal.events import agent_state_repository as agent_state
 from internal.storage.owner_counters import note_change
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import context_snapshots
 
 AGENT: Final = "context_manager"
@@ -33,8 +33,7 @@ _CURRENT: Final = (
 
 def current(connection: Connection, user_id: int) -> Version | None:
     """The latest version; None before the first."""
-    row = connection.execute(_CURRENT, {"owner": user_id}).one_or_none()
-    return None if row is None else _version(row)
+    return read_one(connection.execute(_CURRENT, {"owner": user_id}), _version)
 
 
 def get(connection: Connection, user_id: int, version: int) -> Version:

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
+from internal.storage.rows import read_one
 from internal.storage.tables import suggestions
 from internal.storage.types import new_id
 
@@ -45,8 +46,7 @@ def note(connection: Connection, user_id: int, about: About, refs: Sequence[str]
 
 def get(connection: Connection, user_id: int, asked_id: str) -> AskedQuestion | None:
     one = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.id == asked_id)
-    row = connection.execute(select(suggestions).where(one)).one_or_none()
-    return None if row is None else _asked(row)
+    return read_one(connection.execute(select(suggestions).where(one)), _asked)
 
 
 def close(connection: Connection, user_id: int, asked: AskedQuestion, state: State, answer: str, now: datetime) -> None:

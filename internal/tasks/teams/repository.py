@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Connection, cast, delete, func, insert, select, update
 
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.rows import reader
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
 from internal.tasks.teams.model import Invitation, InvitationState, Member, Team, TeamPromise
 
@@ -119,8 +119,7 @@ def add_invitation(connection: Connection, invitation: Invitation) -> None:
 
 def invitation(connection: Connection, user_id: int, invitation_id: str) -> Invitation | None:
     one = (team_invitations.c.user_id == user_id) & (team_invitations.c.id == invitation_id)
-    row = connection.execute(select(team_invitations).where(one)).one_or_none()
-    return None if row is None else _invitation(row)
+    return read_one(connection.execute(select(team_invitations).where(one)), _invitation)
 
 
 def pending(connection: Connection, user_id: int) -> list[Invitation]:
@@ -136,8 +135,7 @@ def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | N
     both = (team_invitations.c.user_id == user_id) & (team_invitations.c.team_id == team_id)
     query = select(team_invitations).where(both).order_by(team_invitations.c.created_at.desc()).limit(1)
     with across_owners(connection):
-        row = connection.execute(query).one_or_none()
-    return None if row is None else _invitation(row)
+        return read_one(connection.execute(query), _invitation)
 
 
 def count_invitations(connection: Connection, team_id: str) -> int:
