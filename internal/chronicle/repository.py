@@ -1,7 +1,7 @@
 """Sessions and events in the database. The text of an event is its message's own, read with the row."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -293,18 +293,15 @@ def _events(user_id: int) -> Select[Any]:
 _session = reader(Session)
 
 
+_read_event = reader(
+    Event,
+    {"text": "content", "replies": "reply_to"},
+    label=EventLabel,
+    attrs=lambda attrs: attrs or {},
+    replies=lambda message: message is not None,
+)
+
+
 def _event(row: Row[Any]) -> Event:
-    return Event(
-        user_id=row.user_id,
-        n=row.n,
-        id=row.id,
-        session_id=row.session_id,
-        label=EventLabel(row.label),
-        at=row.at,
-        text=row.content or (row.attrs or {}).get("reaction", ""),
-        message_id=row.message_id,
-        answers_n=row.answers_n,
-        attrs=row.attrs or {},
-        run_id=row.run_id,
-        replies=row.reply_to is not None,
-    )
+    event = _read_event(row)
+    return event if event.text else replace(event, text=event.attrs.get("reaction", ""))

@@ -1,6 +1,7 @@
 """Edges in the database, written through the registry and recorded in the change log."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal
 
@@ -28,7 +29,7 @@ from internal.storage.change_log import record_change
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import read_one
+from internal.storage.rows import read_one, reader
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
 
@@ -203,26 +204,13 @@ def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:
     return conditions
 
 
+_read: Final = reader(Edge, {"properties": "props"})
+
+
 def edge_of(row: Row[Any]) -> Edge:
     """A stored row as an edge, whether it is visible or not."""
-    return Edge(
-        user_id=row.user_id,
-        id=row.id,
-        type=row.type,
-        source=row.source,
-        target=row.target,
-        properties=row.props if row.strength is None else {**row.props, "strength": row.strength},
-        created_at=row.created_at,
-        strength=row.strength,
-        strength_at=row.strength_at,
-        valid_at=row.valid_at,
-        invalid_at=row.invalid_at,
-        expired_at=row.expired_at,
-        source_origin=row.source_origin,
-        target_origin=row.target_origin,
-        rev=row.rev,
-        run_id=row.run_id,
-    )
+    edge = _read(row)
+    return edge if row.strength is None else replace(edge, properties={**row.props, "strength": row.strength})
 
 
 def _stored_columns(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str, Any]:

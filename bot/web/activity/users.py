@@ -9,7 +9,7 @@ from fastapi import Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.http.fields import LARGEST_ID, Limit, Out, UserFilter, UserId
+from bot.web.http.fields import LARGEST_ID, Limit, Out, UserFilter, UserId, filled
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, APIRouter
 from internal.access import repository as users
@@ -40,16 +40,11 @@ class UserOut(BaseModel):
 
     @classmethod
     def of(cls, user: User, traffic_of_user: Traffic) -> UserOut:
-        return cls(
-            user_id=user.user_id,
-            name=user.name,
-            username=user.username,
-            lang=user.lang,
-            tz=user.tz,
+        return filled(
+            cls,
+            user,
             role=user.role.value,
-            state=user.state,
             paused=user.state is UserState.PAUSED,
-            created_at=user.created_at,
             last_activity=traffic_of_user.last,
             sent=traffic_of_user.sent,
             received=traffic_of_user.received,

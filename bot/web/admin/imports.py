@@ -7,7 +7,7 @@ from typing import Annotated, Protocol
 
 from pydantic import AwareDatetime, Field
 
-from bot.web.http.fields import LARGEST_ID, Request
+from bot.web.http.fields import LARGEST_ID, Request, filled
 from bot.web.http.routers import APIRouter
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats.model import MAX_MESSAGES, Draft
@@ -53,13 +53,8 @@ class ImportedEpisode(Request):
 
     @classmethod
     def of(cls, draft: Draft) -> ImportedEpisode:
-        return cls(
-            name=draft.name,
-            source_description=draft.source_description,
-            source_url=draft.source_url,
-            place=draft.place,
-            lines=[ImportedLine.model_validate(segment, from_attributes=True) for segment in draft.segments],
-        )
+        lines = [ImportedLine.model_validate(segment, from_attributes=True) for segment in draft.segments]
+        return filled(cls, draft, lines=lines)
 
     def draft(self) -> Draft:
         segments = [Segment(n=n, message_id=None, **dict(line)) for n, line in enumerate(self.lines, start=1)]

@@ -25,6 +25,7 @@ from bot.web.http.fields import (
     Request,
     Statement,
     Url,
+    filled,
 )
 from internal.dialogue.search_item_repository import words_of
 from internal.graph.model import Node
@@ -130,8 +131,7 @@ class EvidenceOut(BaseModel):
 
     @classmethod
     def of(cls, line: EvidenceLine) -> EvidenceOut:
-        fields = {name: getattr(line, name) for name in cls.model_fields if name != "episode_uuid"}
-        return cls(episode_uuid=line.episode_id, **fields)
+        return filled(cls, line, episode_uuid=line.episode_id)
 
 
 class EntityEdge(BaseModel):
@@ -160,21 +160,14 @@ class EntityEdge(BaseModel):
 
     @classmethod
     def of(cls, fact: Fact, citations: Sequence[Citation], evidence: Sequence[EvidenceLine]) -> EntityEdge:
-        return cls(
+        return filled(
+            cls,
+            fact,
             uuid=fact.id,
             source_node_uuid=fact.source,
             target_node_uuid=fact.target,
-            name=fact.name,
-            fact=fact.fact,
-            created_at=fact.created_at,
-            valid_at=fact.valid_at,
-            invalid_at=fact.invalid_at,
-            expired_at=fact.expired_at,
             episodes=list(fact.episodes),
             citations=[CitationInfo.of(one) for one in citations],
-            updated_at=fact.updated_at,
-            original_fact=fact.original_fact,
-            update_reason=fact.update_reason,
             attributes={name: value for name, value in fact.attributes.items() if name != AUDIENCE},
             audience=str(fact.attributes.get(AUDIENCE) or "private"),
             audience_chosen=bool(fact.attributes.get(AUDIENCE)),

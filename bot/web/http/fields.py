@@ -4,7 +4,7 @@ import json
 import re
 from datetime import UTC, date, datetime, time
 from functools import partial
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeVar
 from zoneinfo import ZoneInfo
 
 from fastapi import Path, Query
@@ -161,6 +161,14 @@ class Request(BaseModel):
     """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def filled(answer: type[M], shown: object, **more: Any) -> M:
+    """An answer whose fields are the attributes of what it shows, but those in `more`."""
+    return answer(**more, **{name: getattr(shown, name) for name in answer.model_fields.keys() - more.keys()})
 
 
 class Out(BaseModel):

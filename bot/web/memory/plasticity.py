@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from bot.web.http.fields import Limit, Offset, UserId
+from bot.web.http.fields import Limit, Offset, UserId, filled
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from bot.web.http.sessions import expect_visible
@@ -91,8 +91,8 @@ class MemoryStrengthOut(BaseModel):
 
     @classmethod
     def of(cls, one: Strength) -> MemoryStrengthOut:
-        fields = {name: getattr(one, name) for name in cls.model_fields if name != "half_life_days"}
-        return cls(half_life_days=None if one.half_life is None else one.half_life / timedelta(days=1), **fields)
+        days = None if one.half_life is None else one.half_life / timedelta(days=1)
+        return filled(cls, one, half_life_days=days)
 
 
 class MemoryStrengthsOut(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from bot.web.http.fields import NodeId, Owner, Properties, Request, Share, Short, Statement
+from bot.web.http.fields import NodeId, Owner, Properties, Request, Share, Short, Statement, filled
 from internal.graph import registry
 from internal.graph.model import Edge, Node
 from internal.memory.observations.owner_statement import StatedLink, StatedNode
@@ -111,17 +111,7 @@ class EdgeOut(BaseModel):
 
     @classmethod
     def of(cls, edge: Edge) -> EdgeOut:
-        return cls(
-            id=edge.id,
-            type=edge.type,
-            source_id=edge.source,
-            target_id=edge.target,
-            properties=dict(edge.properties),
-            created_at=edge.created_at,
-            valid_at=edge.valid_at,
-            invalid_at=edge.invalid_at,
-            expired_at=edge.expired_at,
-        )
+        return filled(cls, edge, source_id=edge.source, target_id=edge.target, properties=dict(edge.properties))
 
 
 class EdgesOut(BaseModel):
