@@ -79,13 +79,10 @@ class UpdateOutcomes:
 
         def work(connection: Connection) -> None:
             mailbox.mark_processed(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
+            links = {"update": row.key}
+            payload = {"update_id": row.update_id, "error": error}
             events.append(
-                connection,
-                "update_quarantined",
-                source="system:ingest",
-                now=now,
-                links={"update": row.key},
-                payload={"update_id": row.update_id, "error": error},
+                connection, "update_quarantined", source="system:ingest", now=now, links=links, payload=payload
             )
 
         await self._database.write(work)

@@ -86,14 +86,10 @@ def add_episode(
     for agent in agents:
         runs.create(connection, user_id, agent, episode.id, slices(len(segments[:archived])), rev=run_rev, now=now)
     episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
+    payload = {"episode": episode.id, "source": source, "segments": len(segments)}
+    links = {"fragment": episode.id}
     events.append(
-        connection,
-        "episode_added",
-        source="system:ingestion",
-        now=now,
-        user_id=user_id,
-        payload={"episode": episode.id, "source": source, "segments": len(segments)},
-        links={"fragment": episode.id},
+        connection, "episode_added", source="system:ingestion", now=now, user_id=user_id, payload=payload, links=links
     )
     return Stored(episode, created=True)
 

@@ -173,22 +173,18 @@ def _append_event(
     now: datetime,
 ) -> None:
     causes = [one.event_id for one in delivery.about]
+    payload = {
+        "decision": "now" if len(delivery.about) == 1 else "merge",
+        "reason": delivery.reason,
+        "by": "rules" if delivery.by_rules else "model",
+        **({"count": len(delivery.about)} if len(delivery.about) > 1 else {}),
+    }
+    links = {
+        "caused_by": causes[0] if len(causes) == 1 else causes,
+        "notification": [one.id for one in delivery.about],
+        "message": message_id,
+        "instruction": instruction_id,
+    }
     events.append(
-        connection,
-        notifications.SENT,
-        source=SOURCE,
-        now=now,
-        user_id=user.user_id,
-        payload={
-            "decision": "now" if len(delivery.about) == 1 else "merge",
-            "reason": delivery.reason,
-            "by": "rules" if delivery.by_rules else "model",
-            **({"count": len(delivery.about)} if len(delivery.about) > 1 else {}),
-        },
-        links={
-            "caused_by": causes[0] if len(causes) == 1 else causes,
-            "notification": [one.id for one in delivery.about],
-            "message": message_id,
-            "instruction": instruction_id,
-        },
+        connection, notifications.SENT, source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links
     )

@@ -113,12 +113,6 @@ def _names_of_thing(connection: Connection, asked: Forgetting) -> list[str]:
 def restored(connection: Connection, user_id: int, version: int, now: datetime) -> Version:
     """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
     again = snapshots.restore(connection, user_id, version, now)
-    events.append(
-        connection,
-        "snapshot_restored",
-        source=f"user:{user_id}",
-        now=now,
-        user_id=user_id,
-        payload={"version": again.version, "restored_from": version},
-    )
+    payload = {"version": again.version, "restored_from": version}
+    events.append(connection, "snapshot_restored", source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)
     return without_hidden(connection, user_id)(again)

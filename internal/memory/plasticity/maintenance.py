@@ -138,13 +138,9 @@ def finish(connection: Connection, report: MaintenanceReport) -> None:
     """Records that maintenance is done, with an event unless the memory is empty."""
     night_repository.note_night(connection, report.user_id, report.at)
     if report.links or report.memories:
+        payload = report.counts()
         events.append(
-            connection,
-            MAINTENANCE_DONE,
-            source="system:memory",
-            now=report.at,
-            user_id=report.user_id,
-            payload=report.counts(),
+            connection, MAINTENANCE_DONE, source="system:memory", now=report.at, user_id=report.user_id, payload=payload
         )
 
 
