@@ -17,7 +17,7 @@ from internal.errors import Refused, StorageError
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import changes, events, leases, messages, settings, users, vectors
-from internal.storage.transfer import migrate_store
+from internal.storage.transfer import row_copy
 from internal.storage.transfer.migrate_store import Moved, copy_store, forget_move, is_half, nothing_kept, refuse_half
 from internal.storage.transfer.row_copy import batches, carried_tables, delete_all_rows, numbered_by
 
@@ -58,8 +58,8 @@ async def third(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 def short_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of two rows: a table has several."""
-    monkeypatch.setattr(migrate_store, "FIRST_ROWS", 2)
-    monkeypatch.setattr(migrate_store, "next_limit", lambda batch: 2)
+    monkeypatch.setattr(row_copy, "FIRST_ROWS", 2)
+    monkeypatch.setattr(row_copy, "next_limit", lambda batch: 2)
 
 
 async def moved(
@@ -215,7 +215,7 @@ async def test_characters_that_an_engine_lacks_are_counted(origin: Database, tar
 
 async def test_difference_is_found(origin: Database, target: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that did not arrive as it was is named by its table, and the target stays marked as half a store."""
-    put = migrate_store.put_batch
+    put = row_copy.put_batch
 
     def spoil(connection: Connection, table: Any, batch: Any) -> int:
         lost = put(connection, table, batch)
@@ -223,7 +223,7 @@ async def test_difference_is_found(origin: Database, target: Database, monkeypat
             connection.execute(update(changes).values(op="spoilt"))
         return lost
 
-    monkeypatch.setattr(migrate_store, "put_batch", spoil)
+    monkeypatch.setattr(row_copy, "put_batch", spoil)
     assert (await moved(origin, target)).differing == ["changes"]
     assert await target.read(is_half)
 

@@ -23,6 +23,7 @@ from internal.storage.backup.backup import Backup, listing
 from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
 from internal.storage.tables import changes, leases, messages, settings, tombstones, users
+from internal.storage.transfer import row_copy
 from internal.testing import FrozenClock
 
 OWNER, OTHER = 1, 2
@@ -188,7 +189,7 @@ async def test_failed_restore_leaves_the_old_content(
     """Whatever goes wrong on the way, the store says what it said before."""
     await database.write(lambda c: c.execute(update(messages).values(content="другое")))
     before = await database.read(logical_hash)
-    put = postgres_backup.put_batch
+    put = row_copy.put_batch
 
     def spoil(connection: Connection, table: Any, batch: Any) -> int:
         lost = put(connection, table, batch)
@@ -196,7 +197,7 @@ async def test_failed_restore_leaves_the_old_content(
             connection.execute(update(changes).values(op="spoilt"))
         return lost
 
-    monkeypatch.setattr(postgres_backup, "put_batch", spoil)
+    monkeypatch.setattr(row_copy, "put_batch", spoil)
     with pytest.raises(StorageError, match="changes"):
         await restored(made, place, clock)
     assert await database.read(logical_hash) == before
