@@ -150,28 +150,22 @@ def sent(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id:
 
 def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:
     """Replaces the text of an edited message. Its `rev` grows, which makes everything derived from it stale."""
-    changed = (
-        update(messages)
-        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
-        .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
-    )
-    edited = message_of(connection.execute(changed.returning(*messages.c)).one())
-    search_item_repository.follow_edit(connection, edited)
-    return edited
+    return _change_text(connection, message, content=text, edited_at=edited_at)
 
 
 def put_file_text(
     connection: Connection, message: Message, text: str, attachments: Sequence[dict[str, Any]]
 ) -> Message:
     """Writes what was read out of a message's files into it. Like `edit`, but its author changed nothing."""
-    changed = (
-        update(messages)
-        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
-        .values(content=text, attachments=list(attachments), rev=next_rev(connection, message.user_id))
-    )
-    filled = message_of(connection.execute(changed.returning(*messages.c)).one())
-    search_item_repository.follow_edit(connection, filled)
-    return filled
+    return _change_text(connection, message, content=text, attachments=list(attachments))
+
+
+def _change_text(connection: Connection, message: Message, **values: Any) -> Message:
+    one = (messages.c.user_id == message.user_id) & (messages.c.seq == message.seq)
+    changed = update(messages).where(one).values(**values, rev=next_rev(connection, message.user_id))
+    changed_message = message_of(connection.execute(changed.returning(*messages.c)).one())
+    search_item_repository.follow_edit(connection, changed_message)
+    return changed_message
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:

@@ -259,32 +259,28 @@ class Metrics:
 
     def _people_total(self, people: Iterable[tuple[int, str, int]]) -> Metric:
         family = GaugeMetricFamily("laplaced_people_total", "Known people.", labels=["user_id", "circle"])
-        totals: dict[tuple[str, str], int] = defaultdict(int)
-        for user_id, circle, count in people:
-            totals[self._users.label(user_id), circle] += count
-        for labels, total in totals.items():
-            family.add_metric(labels, total)
-        return family
+        return _summed(family, (((self._users.label(user_id), circle), count) for user_id, circle, count in people))
 
     def _merged(self, merges: Iterable[tuple[int, int]]) -> Metric:
         family = CounterMetricFamily("laplaced_people_duplicates_merged", "Applied merges.", labels=["user_id"])
-        totals: dict[str, int] = defaultdict(int)
-        for user_id, count in merges:
-            totals[self._users.label(user_id)] += count
-        for user, total in totals.items():
-            family.add_metric([user], total)
-        return family
+        return _summed(family, (((self._users.label(user_id),), count) for user_id, count in merges))
 
     def _mentions(self, stored: StoredGauges) -> Metric:
         family = CounterMetricFamily("laplaced_people_mentions", "Mentions of a person.", labels=["person_id"])
-        totals: dict[str, int] = defaultdict(int)
-        for person_id, count in stored.mentions:
-            totals[self._people.label(person_id)] += count
+        counts = [((self._people.label(person_id),), count) for person_id, count in stored.mentions]
         if stored.other_mentions:
-            totals["" if self._config.identity == "off" else OTHER] += stored.other_mentions
-        for person, total in totals.items():
-            family.add_metric([person], total)
-        return family
+            counts.append((("" if self._config.identity == "off" else OTHER,), stored.other_mentions))
+        return _summed(family, counts)
+
+
+def _summed(family: GaugeMetricFamily | CounterMetricFamily, counts: Iterable[tuple[tuple[str, ...], int]]) -> Metric:
+    """The family with the sum of the counts that have the same labels."""
+    totals: dict[tuple[str, ...], int] = defaultdict(int)
+    for labels, count in counts:
+        totals[labels] += count
+    for labels, total in totals.items():
+        family.add_metric(labels, total)
+    return family
 
 
 class _Page:

@@ -249,9 +249,7 @@ def hold_messages(connection: Connection, user_id: int, error: str) -> int:
 
 def release(connection: Connection, user_id: int, bot_id: int, now: datetime) -> int:
     """Releases what was held, since its user writes to this bot again."""
-    held = (outbox.c.state == OutboxState.HELD) & (outbox.c.user_id == user_id) & (outbox.c.bot_id == bot_id)
-    values = {"state": OutboxState.PENDING, "due_at": now}
-    return connection.execute(update(outbox).where(held).values(values)).rowcount
+    return _release(connection, bot_id, outbox.c.user_id == user_id, now)
 
 
 def hold_others(connection: Connection, bot_id: int) -> int:
@@ -263,9 +261,13 @@ def hold_others(connection: Connection, bot_id: int) -> int:
 
 def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
     """Releases what was held while another bot's token was set."""
-    own = (outbox.c.state == OutboxState.HELD) & (outbox.c.error == OTHER_BOT) & (outbox.c.bot_id == bot_id)
+    return _release(connection, bot_id, outbox.c.error == OTHER_BOT, now)
+
+
+def _release(connection: Connection, bot_id: int, which: ColumnElement[bool], now: datetime) -> int:
+    held = (outbox.c.state == OutboxState.HELD) & (outbox.c.bot_id == bot_id) & which
     values = {"state": OutboxState.PENDING, "due_at": now}
-    return connection.execute(update(outbox).where(own).values(values)).rowcount
+    return connection.execute(update(outbox).where(held).values(values)).rowcount
 
 
 def interrupted(connection: Connection, shards: Collection[int] | None = None) -> list[OutboxRow]:

@@ -1,9 +1,7 @@
 """Queries for resolving the names of a reply: names of nodes, people, vectors of entities."""
 
-from collections.abc import Collection, Iterator, Mapping
-from heapq import nlargest
+from collections.abc import Collection, Mapping
 
-import numpy as np
 from sqlalchemy import Connection, select
 
 from internal.graph.store import owner_node_id
@@ -12,14 +10,11 @@ from internal.language.text.spelling import name_key
 from internal.storage.chunks import CHUNK
 from internal.storage.forgetting import hidings
 from internal.storage.search_items import of_kind
-from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
-from internal.storage.vectors import from_blob
+from internal.storage.tables import graph_nodes, name_keys, people
+from internal.storage.vectors import nearest
 
 NAMED_LABELS = ("Entity", "Preference", "Topic")
 """Labels between whose nodes facts run."""
-
-_ROWS = 2_000
-"""Vectors held at once: 24 MB at 3,072 numbers each."""
 
 _VISIBLE = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 
@@ -95,24 +90,5 @@ def nearest_entities(
 
     `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older texts, are passed over.
     """
-    if not wanted:
-        return {}
-    names, matrix = list(wanted), np.stack(list(wanted.values()))
-    best: dict[str, list[tuple[float, str]]] = {name: [] for name in names}
-    for ids, rows in _entity_vectors(connection, user_id, model, matrix.shape[1]):
-        scores = matrix @ rows.T
-        for name, row in zip(names, scores, strict=True):
-            best[name] = nlargest(count, [*best[name], *zip(row.tolist(), ids, strict=True)])
-    return {name: [node_id for _, node_id in found] for name, found in best.items() if found}
-
-
-def _entity_vectors(connection: Connection, user_id: int, model: str, dim: int) -> Iterator[tuple[list[str], Vector]]:
-    same_item = (vectors.c.user_id == search_items.c.user_id) & (vectors.c.item == search_items.c.item)
-    current = (vectors.c.model == model) & (vectors.c.dim == dim) & (vectors.c.text_hash == search_items.c.text_hash)
-    query = (
-        select(search_items.c.ref_id, vectors.c.vec)
-        .select_from(search_items.join(vectors, same_item & current))
-        .where(search_items.c.user_id == user_id, of_kind("entity"))
-    )
-    for rows in connection.execute(query).partitions(_ROWS):
-        yield [row.ref_id for row in rows], np.stack([from_blob(row.vec) for row in rows])
+    found = nearest(connection, user_id, model, wanted, of_kind("entity"), count=count)
+    return {name: [node_id for node_id, _ in nodes] for name, nodes in found.items()}

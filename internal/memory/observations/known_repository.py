@@ -1,26 +1,18 @@
 """Known nodes for an archivist: those shown under handles, and those that a proposed node may mean."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import nlargest
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from internal.memory.model import NAMING, RefKey
 from internal.storage.chunks import CHUNK
 from internal.storage.forgetting import hidings
 from internal.storage.search_items import of_kind
-from internal.storage.tables import graph_edges, graph_nodes, observations, search_items, vectors
-from internal.storage.vectors import from_blob
-
-Vector = NDArray[np.float32]
-
-_ROWS: Final = 2_000
-"""Vectors held at once: 24 MB at 3,072 numbers each."""
+from internal.storage.tables import graph_edges, graph_nodes, observations, search_items
+from internal.storage.vectors import Vector, nearest
 
 _VISIBLE: Final = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
 
@@ -89,29 +81,12 @@ def nearest_nodes(
 ) -> dict[RefKey, list[tuple[str, float]]]:
     """For each proposed node the stored ones of its label whose vectors are the nearest, best first, with the cosines.
 
-    `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older texts, are passed over.
+    `wanted` are vectors of length 1 by `model`.
     """
-    best: dict[RefKey, list[tuple[float, str]]] = {}
-    for label in {key.label for key in wanted}:
-        keys = [key for key in wanted if key.label == label]
-        matrix = np.stack([wanted[key] for key in keys])
-        for ids, rows in _vectors_of(connection, user_id, label, model, matrix.shape[1]):
-            for key, row in zip(keys, matrix @ rows.T, strict=True):
-                best[key] = nlargest(count, [*best.get(key, ()), *zip(row.tolist(), ids, strict=True)])
-    return {key: [(node_id, cosine) for cosine, node_id in found] for key, found in best.items()}
-
-
-def _vectors_of(
-    connection: Connection, user_id: int, label: str, model: str, dim: int
-) -> Iterator[tuple[list[str], Vector]]:
-    same_item = (vectors.c.user_id == search_items.c.user_id) & (vectors.c.item == search_items.c.item)
-    current = (vectors.c.model == model) & (vectors.c.dim == dim) & (vectors.c.text_hash == search_items.c.text_hash)
+    found: dict[RefKey, list[tuple[str, float]]] = {}
     same_node = (graph_nodes.c.user_id == search_items.c.user_id) & (graph_nodes.c.id == search_items.c.ref_id)
-    query = (
-        select(search_items.c.ref_id, vectors.c.vec)
-        .select_from(search_items.join(graph_nodes, same_node).join(vectors, same_item & current))
-        .where(search_items.c.user_id == user_id, of_kind("node"))
-        .where(graph_nodes.c.label == label, _VISIBLE)
-    )
-    for rows in connection.execute(query).partitions(_ROWS):
-        yield [row.ref_id for row in rows], np.stack([from_blob(row.vec) for row in rows])
+    for label in {key.label for key in wanted}:
+        of_label = {key: vector for key, vector in wanted.items() if key.label == label}
+        visible = same_node & (graph_nodes.c.label == label) & _VISIBLE
+        found |= nearest(connection, user_id, model, of_label, of_kind("node"), visible, count=count)
+    return found
