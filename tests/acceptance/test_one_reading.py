@@ -17,6 +17,7 @@ UNION = {
 }
 APPLIED = "SELECT agent, state FROM runs WHERE state = 'applied' AND agent != 'analyst' ORDER BY agent"
 ALL = [("archivist", "applied"), ("context_manager", "applied"), ("task_manager", "applied")]
+KILLS_IN_LONG = [pytest.param(point, marks=pytest.mark.long) for point in ("C9:before", "C10:after")]
 
 
 async def talked(bot: Product, people: object) -> None:
@@ -55,7 +56,7 @@ async def test_a_plain_session_costs_one_call_besides_its_answers(tmp_path: Path
             assert [row for row in bot.rows(started, kind) if row in agents] == agents
 
 
-@pytest.mark.parametrize("point", ["C9:before", "C9:after", "C10:before", "C10:after"])
+@pytest.mark.parametrize("point", ["C9:after", "C10:before", *KILLS_IN_LONG])
 async def test_a_kill_in_the_midst_of_one_reading_loses_and_doubles_nothing(tmp_path: Path, point: str) -> None:
     """What was stored is applied for every agent without asking again; what was not is asked once more."""
     async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="1s") as (bot, people):

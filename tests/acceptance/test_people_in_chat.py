@@ -23,7 +23,7 @@ def _ids(asked: Asked) -> list[int]:
     return [int(found) for found in re.findall(r"\[Person:(\d+)\]", asked.text)]
 
 
-@pytest.mark.parametrize("lang", DIALOGUES)
+@pytest.mark.parametrize("lang", ["en", "uk", pytest.param("ru", marks=pytest.mark.long)])
 async def test_a_dialogue_becomes_people_and_the_next_question_carries_them(tmp_path: Path, lang: str) -> None:
     """Chat, silence, Added; the follow-up reaches the model with the inner circle and the picked people."""
     told, follow_up, colleague, sister = DIALOGUES[lang]

@@ -15,7 +15,7 @@ from support.faults.fault_record import proving
 from support.faults.killed_bot import outside
 from support.long import LONG
 from support.paths import ROOT
-from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
+from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, SHORT_WAITS, product, until
 
 from internal.access import repository as users, service as access
 from internal.storage.crash_points import COMMIT_POINTS
@@ -26,7 +26,7 @@ from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
-"""Between C5 and C6 a reply may have been delivered without our knowing: resent once after 30 s, and counted."""
+"""Between C5 and C6 a reply may have been delivered without our knowing: resent once after a while, and counted."""
 ONCE, IN_WINDOW = "everything once", "everything once but the reply, which is unknown, sent once more and counted"
 
 IN_SHORT = {
@@ -61,7 +61,7 @@ async def test_a_kill_at_a_commit_point_loses_and_doubles_nothing(tmp_path: Path
 
 
 async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
-    async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="0.5s") as (bot, people):
+    async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="0.5s", **SHORT_WAITS) as (bot, people):
         assert people is not None
         assert bot.model is not None
         user = await people.add_user("Олена", language_code="uk")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.product.owners_chat import Chat
-from support.product.running_product import product, until
+from support.product.running_product import SHORT_WAITS, product, until
 
 WORDS = "The tent is in the blue Volvo"
 
@@ -14,7 +14,7 @@ WORDS = "The tent is in the blue Volvo"
 @pytest.mark.parametrize("killed_at", ["C1:after", "C5:before", "C5:after"])
 async def test_a_kill_loses_and_doubles_no_shared_words(tmp_path: Path, killed_at: str) -> None:
     """The press was stored but not handled; the words wait to be sent; they are being sent."""
-    async with product(tmp_path, scripted=False, LAPLACED_GROUPS__ENABLED="true") as (bot, people):
+    async with product(tmp_path, scripted=False, LAPLACED_GROUPS__ENABLED="true", **SHORT_WAITS) as (bot, people):
         assert people is not None
         owner = await people.add_user("Emma", language_code="en", started=True)
         bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(owner)

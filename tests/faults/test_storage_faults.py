@@ -31,6 +31,7 @@ LOCKED_S = 60 if LONG else BUSY_TIMEOUT_MS / 1000 + 1.5
 
 LARGEST_FILE = 64 * 1024
 
+MESSAGES = 12 if LONG else 5
 LONG_TEXT = "A long story about Sofia. " * 100
 
 
@@ -114,10 +115,10 @@ async def ready(stage: Stage) -> bool:
 
 async def spoken_through(stage: Stage, fault: contextlib.AbstractContextManager[None], seconds: float) -> None:
     """People talk while nothing can be written; afterwards all of it is there once, in order, and answered."""
-    people = [await stage.newcomer() for _ in range(5)]
-    said = {user: [f"{number} {LONG_TEXT}" for number in range(12)] for user in people}
+    people = [await stage.newcomer() for _ in range(5 if LONG else 3)]
+    said = {user: [f"{number} {LONG_TEXT}" for number in range(MESSAGES)] for user in people}
     with fault:
-        for number in range(12):
+        for number in range(MESSAGES):
             for user in people:
                 await stage.people.say(user, said[user][number])
         await until(lambda: unready(stage), within=seconds + 30)

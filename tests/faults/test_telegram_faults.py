@@ -31,6 +31,51 @@ WINDOW_S = 1
 SHORT = {"seconds": 0.5}
 """For faults that keep a connection silent: the far end hangs up after so long, before our own timeout of a minute."""
 
+KINDS = (
+    "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "bad_gateway", "reset",
+    "reset_after", "hang", "no_reply", "slow", "migrate",
+)  # fmt: skip
+OF_PRIVATE_CHATS = tuple(kind for kind in KINDS if kind != "migrate")
+LASTING = {"slow": {"seconds": 1.0}, "no_reply": SHORT, "hang": SHORT}
+
+# -- updates, while half a minute goes by for the messages below -------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("unauthorized", "migrate")])
+async def test_a_poll_that_fails_loses_and_doubles_nothing(stage: Stage, played: Played, kind: str) -> None:
+    """Messages before and after the failing poll are stored once each, in their order, and answered."""
+    with proving("telegram", f"getUpdates: {kind}", "asked again after a pause; nothing lost, nothing doubled"):
+        user = await stage.newcomer()
+        await stage.people.fault(kind, "getUpdates", **LASTING.get(kind, {}))
+        for word in ("first", "second", "third"):
+            await stage.people.say(user, f"{word} {kind}")
+            await asyncio.sleep(0.15)
+        query = "SELECT content FROM messages WHERE user_id = ? AND role = 'user' ORDER BY seq"
+        stored = [(f"{word} {kind}",) for word in ("first", "second", "third")]
+        await until(lambda: stage.bot.rows(query, user) == stored)
+        await stage.settled(user)
+        assert stage.bot.rows(query, user) == stored
+        assert set(await stage.seen(user)) == {OFFLINE}
+
+
+async def test_an_update_that_cannot_be_read_holds_up_nobody(stage: Stage, played: Played) -> None:
+    """It is put aside with its words, shown, counted and replayed; what comes behind it goes on."""
+    with proving("telegram", "an update that cannot be parsed", "put aside, shown, replayable; later updates go on"):
+        user = await stage.newcomer()
+        broken = {"message": {"message_id": "?", "chat": {"id": user, "type": "private"}, "text": "unreadable 7315"}}
+        await stage.people.request("POST", "/updates", broken)
+        assert await stage.ask(user, "Am I heard?") == OFFLINE
+        ((n, raw),) = await stage.until_rows("SELECT n, raw FROM inbox WHERE state = 'quarantined'")
+        assert "unreadable 7315" in raw
+        assert phrase("en", "status-quarantined", count=1) in await stage.ask(user, "/status")
+        assert await stage.metric("laplaced_inbox_quarantined") == 1
+        code, out, _ = await stage.laplaced("doctor")
+        assert (code, "1 update could not be handled" in out) == (1, True)
+        assert (await stage.laplaced("quarantine", "--replay", str(n)))[0] == 0
+        await until(lambda: stage.bot.rows("SELECT state FROM inbox WHERE n = ?", n) == [("quarantined",)])
+        assert await stage.metric("laplaced_updates_quarantined_total") == 2
+
+
 # -- messages of the bot -----------------------------------------------------------------------------------------------
 
 
@@ -126,13 +171,6 @@ async def test_an_answer_that_cannot_be_sent(played: Played, case: Sending) -> N
         late = [text] if case.state == "held" else []
         assert seen.after == [text] * case.copies + late + ["Next."]
 
-
-KINDS = (
-    "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "bad_gateway", "reset",
-    "reset_after", "hang", "no_reply", "slow", "migrate",
-)  # fmt: skip
-OF_PRIVATE_CHATS = tuple(kind for kind in KINDS if kind != "migrate")
-LASTING = {"slow": {"seconds": 1.0}, "no_reply": SHORT, "hang": SHORT}
 
 COSMETIC = ("sendMessageDraft", "sendChatAction")
 DECORATIONS = [
@@ -239,42 +277,7 @@ async def test_an_edit_of_a_message_that_is_gone(stage: Stage, played: Played) -
         assert seen == [phrase("en", "language-ask"), phrase("uk", "language-set")]
 
 
-# -- updates -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("unauthorized", "migrate")])
-async def test_a_poll_that_fails_loses_and_doubles_nothing(stage: Stage, played: Played, kind: str) -> None:
-    """Messages before and after the failing poll are stored once each, in their order, and answered."""
-    with proving("telegram", f"getUpdates: {kind}", "asked again after a pause; nothing lost, nothing doubled"):
-        user = await stage.newcomer()
-        await stage.people.fault(kind, "getUpdates", **LASTING.get(kind, {}))
-        for word in ("first", "second", "third"):
-            await stage.people.say(user, f"{word} {kind}")
-            await asyncio.sleep(0.15)
-        query = "SELECT content FROM messages WHERE user_id = ? AND role = 'user' ORDER BY seq"
-        stored = [(f"{word} {kind}",) for word in ("first", "second", "third")]
-        await until(lambda: stage.bot.rows(query, user) == stored)
-        await stage.settled(user)
-        assert stage.bot.rows(query, user) == stored
-        assert set(await stage.seen(user)) == {OFFLINE}
-
-
-async def test_an_update_that_cannot_be_read_holds_up_nobody(stage: Stage, played: Played) -> None:
-    """It is put aside with its words, shown, counted and replayed; what comes behind it goes on."""
-    with proving("telegram", "an update that cannot be parsed", "put aside, shown, replayable; later updates go on"):
-        user = await stage.newcomer()
-        broken = {"message": {"message_id": "?", "chat": {"id": user, "type": "private"}, "text": "unreadable 7315"}}
-        await stage.people.request("POST", "/updates", broken)
-        assert await stage.ask(user, "Am I heard?") == OFFLINE
-        ((n, raw),) = await stage.until_rows("SELECT n, raw FROM inbox WHERE state = 'quarantined'")
-        assert "unreadable 7315" in raw
-        assert phrase("en", "status-quarantined", count=1) in await stage.ask(user, "/status")
-        assert await stage.metric("laplaced_inbox_quarantined") == 1
-        code, out, _ = await stage.laplaced("doctor")
-        assert (code, "1 update could not be handled" in out) == (1, True)
-        assert (await stage.laplaced("quarantine", "--replay", str(n)))[0] == 0
-        await until(lambda: stage.bot.rows("SELECT state FROM inbox WHERE n = ?", n) == [("quarantined",)])
-        assert await stage.metric("laplaced_updates_quarantined_total") == 2
+# -- more updates ------------------------------------------------------------------------------------------------------
 
 
 async def test_what_people_send_arrives_as_they_meant_it(stage: Stage, played: Played) -> None:

@@ -8,15 +8,16 @@ import sys
 from typing import Any
 
 import pytest
-from support.long import LONG
 from support.paths import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "two_years.py"
-SESSIONS = 6 if LONG else 4
+SESSIONS = 6
 SHORT = (
     *("--sessions", str(SESSIONS), "--days", str(SESSIONS), "--messages", str(8 * SESSIONS)),
     *("--rounds", "1", "--change-every", str(SESSIONS // 2), "--json"),
 )
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import JSON, Connection, String, cast, func, insert, select
-from support.stores.stores import where
+from support.stores.stores import store, where
 
 from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
@@ -96,16 +96,23 @@ def differences(connection: Connection) -> list[object]:
     return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
 
+_WANTED: dict[str, dict[str, list[str]]] = {}
+
+
 async def wanted_schema(folder: Path) -> dict[str, list[str]]:
+    """What the program makes on the engine of the test; made once in a run."""
+
     def make(connection: Connection) -> None:
         metadata.create_all(connection)
         if connection.dialect.name == "postgresql":
             keep_order(connection)
             create_policies(connection)
 
-    async with Database.open(where(folder, empty=True)) as database:
-        await database.exclusive(make)
-        return await database.read(schema)
+    if store() not in _WANTED:
+        async with Database.open(where(folder, empty=True)) as database:
+            await database.exclusive(make)
+            _WANTED[store()] = await database.read(schema)
+    return _WANTED[store()]
 
 
 async def test_empty_database_gets_exactly_the_tables(empty: Database, tmp_path: Path) -> None:

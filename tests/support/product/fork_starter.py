@@ -16,6 +16,7 @@ last one this process ends. The arguments of this program are the modules to imp
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -26,10 +27,11 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 LONGEST_ORDER = 200_000
 FIRST_DRIVER_WITHIN_S = 60
@@ -197,6 +199,25 @@ def main() -> Order | None:
     return Starter(socket.socket(fileno=0)).serve()
 
 
+def end(order: Order) -> NoReturn:
+    """Becomes that program and ends as Python ends, without the tenth of a second that freeing each module takes."""
+    status = 0
+    try:
+        order.become()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter does, in its order
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
     if (order := main()) is not None:
-        order.become()
+        end(order)

@@ -48,6 +48,9 @@ MINDING = "You are the task manager of a personal assistant"
 _KEPT_OPEN: ContextVar[dict[Path, sqlite3.Connection] | None] = ContextVar("kept_open", default=None)
 """What one `until` reads again and again: to open a store takes two hundred times as long as to ask it."""
 
+SHORT_WAITS: Final = {"PYTHONPATH": f"{Path(__file__).with_name('short_waits')}{os.pathsep}{ROOT}"}
+"""Settings of a product that soon sends again what may have been sent when it died."""
+
 REST_S = 1.0  # longer than anything is written behind
 __all__ = ["ROOT"]  # of those who are driven by it
 

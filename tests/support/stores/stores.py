@@ -74,8 +74,9 @@ ON_BOTH_WHEN_LONG: Final = (
     "integration/memory/test_observations.py",
     "integration/people/test_apply_operations.py",
     "integration/people/test_people_merging.py",
+    "integration/storage/test_schema_migration.py::test_every_earlier_schema_is_brought_up_to_date",
 )
-"""Of ON_BOTH, files that run on PostgreSQL in the long run only: others of their folders use the same tables there."""
+"""Of ON_BOTH, what runs on PostgreSQL in the long run only: others of their folders use the same tables there."""
 
 ON_SERVER: Final = ("integration/flows/operations/test_restore_server.py::test_store_that_is_worked_on_is_left_alone",)
 """Tests of what only a store has that several processes share: they stand on PostgreSQL alone."""

@@ -155,7 +155,7 @@ def hidden_by_each(asker: Asker, targets: Sequence[Target]) -> dict[Target, set[
 async def test_every_two_forgettings_in_every_order(stage: ErasingStage) -> None:
     """A fact, a thing, a memory, a person, a message, an episode and everything: each pair, undone both ways.
 
-    In the long run also asked for both ways; in the short one every second pair is asked for the other way round.
+    In the long run also asked for both ways; in the short one every second pair, in turn one or the other way round.
     At least what the pending ones hide each by itself is hidden; after the last undo all is as it was.
     """
 
@@ -170,7 +170,7 @@ async def test_every_two_forgettings_in_every_order(stage: ErasingStage) -> None
         ]  # fmt: skip
         asker = Asker(connection)
         alone = hidden_by_each(asker, targets)
-        pairs = [pair[:: 1 - 2 * (n % 2)] for n, pair in enumerate(combinations(targets, 2))]
+        pairs = [pair[:: 1 - 2 * (n % 2)] for n, pair in enumerate(list(combinations(targets, 2))[::2])]
         for first, second in permutations(targets, 2) if LONG else pairs:
             assert asker.ask(first)
             if not asker.ask(second):
@@ -200,7 +200,7 @@ def test_shared_messages_in_every_order() -> None:
         targets: list[Target] = [*(("fact", one) for one in facts), *(("message", one) for one in both)]
         asker = Asker(connection)
         assert len(targets) == 4
-        for chosen in combinations(targets, 3):
+        for chosen in list(combinations(targets, 3))[:: 1 if LONG else 3]:
             for target in chosen:
                 asker.ask(target)
             asker.undo_in_every_order()
