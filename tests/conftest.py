@@ -50,6 +50,9 @@ _SPREAD = (
 )
 """Files of long tests of which each starts a product of its own, so that several workers share them."""
 
+_TOGETHER = "tests/browser/console/"
+"""One worker plays them all, with one product, one process of pages and one browser."""
+
 
 # No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
@@ -70,7 +73,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile` the tests of a file stay with one worker, but for those of _SPREAD.
+    """With `--dist loadfile` the tests of a file stay with one worker, but for _SPREAD and _TOGETHER.
 
     While there are tests that wait, some workers play them and the others those that work.
     """
@@ -81,6 +84,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(_TOGETHER):
+                return _TOGETHER
             return nodeid if nodeid.startswith(_SPREAD) else str(super()._split_scope(nodeid))
 
         def _assign_work_unit(self, node: Any) -> None:

@@ -181,21 +181,22 @@ def start_children_by_fork(starter: Callable[[str], Starter | None], root: str) 
     """From here on this process starts programs that have a starter by fork, as `asyncio.create_subprocess_exec`.
 
     `starter` gives that of a program, if there is one. What else an interpreter heeds than the PYTHONPATH of now, which
-    leads the copies to `root` alone, takes a fresh one.
+    leads the copies to `root` alone, and a folder before it, takes a fresh one.
     """
-    ours = os.environ.get("PYTHONPATH")
+    ours = os.environ.get("PYTHONPATH", "")
 
     async def start(*command: Any, **given: Any) -> Any:
         environment = dict(given.get("env") or os.environ)
         known = command[:2] == (sys.executable, "-m") and command[2] in (TELEGRAM, LANGUAGE)
-        if not known or environment.get("PYTHONPATH") != ours or "LD_PRELOAD" in environment:
+        path = environment.get("PYTHONPATH", "")
+        if not known or not (path.endswith(ours) if ours else path == "") or "LD_PRELOAD" in environment:
             return await FRESH(*command, **given)
         if (found := starter(command[2])) is None:
             return await FRESH(*command, **given)
         arguments = list(command[3:])
         if "--parent" in arguments:  # whose end ends it: the starter sees to ours
             arguments[arguments.index("--parent") + 1] = str(found.pid)
-        environment["PYTHONPATH"] = root
+        environment["PYTHONPATH"] = path.removesuffix(ours) + root
         streams = {name: given.get(name) for name in ("stdin", "stdout", "stderr")}
         return await ForkedProcess.start(found, command[2], arguments, environment, Path.cwd(), **streams)
 

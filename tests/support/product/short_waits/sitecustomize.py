@@ -5,10 +5,8 @@ That it waits so long is shown by tests/faults/test_telegram_faults.py; here it 
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 from internal.flows.turn.delivery import Delivery
 
 (Delivery.__init__.__kwdefaults__ or {})["unknown_wait"] = timedelta(seconds=2)
-os.environ["PYTHONPATH"] = os.environ["PYTHONPATH"].partition(os.pathsep)[2]  # what it starts is as always
