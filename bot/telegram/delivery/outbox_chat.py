@@ -7,7 +7,7 @@ import io
 import logging
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
@@ -40,41 +40,29 @@ MOST_BYTES = 49 * 2**20
 """Telegram takes uploads of up to 50 MB."""
 
 
+@dataclass(eq=False)
 class OutboxChat:
     """Implements `Chat`. `key` names the update; the n-th message sent for it always has the same dedupe key.
 
     `rest` is the work left to do in the background once the handler has returned.
     """
 
-    def __init__(
-        self,
-        bot: Bot,
-        database: Database,
-        clock: Clock,
-        user: User,
-        chat_id: int,
-        key: str,
-        *,
-        thread_id: int | None = None,
-        pressed: CallbackQuery | None = None,
-    ) -> None:
-        self._bot, self._database, self._clock = bot, database, clock
-        self._user, self._chat_id, self._key = user, chat_id, key
-        self._thread_id, self._pressed = thread_id, pressed
-        self._said, self._answered = 0, False
-        self.rest: Callable[[], Awaitable[None]] | None = None
-
-    @property
-    def user(self) -> User:
-        return self._user
+    bot: Bot
+    database: Database
+    clock: Clock
+    user: User
+    chat_id: int
+    key: str
+    _: KW_ONLY
+    thread_id: int | None = None
+    pressed: CallbackQuery | None = None
+    _said: int = field(default=0, init=False)
+    _answered: bool = field(default=False, init=False)
+    rest: Callable[[], Awaitable[None]] | None = field(default=None, init=False)
 
     @property
     def bot_id(self) -> int:
-        return self._bot.id
-
-    @property
-    def chat_id(self) -> int:
-        return self._chat_id
+        return self.bot.id
 
     async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
         parts = render(text)
@@ -86,7 +74,7 @@ class OutboxChat:
         await self._enqueue(rows)
 
     async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
-        message = self._pressed.message if self._pressed else None
+        message = self.pressed.message if self.pressed else None
         if message is None:
             await self.say(text, keyboard)
             return
@@ -97,11 +85,11 @@ class OutboxChat:
         await self._enqueue(rows)
 
     async def toast(self, text: str = "") -> None:
-        if self._pressed is None or self._answered:
+        if self.pressed is None or self._answered:
             return
         self._answered = True
         try:
-            await self._bot.answer_callback_query(self._pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
+            await self.bot.answer_callback_query(self.pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
         except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more
             log.debug("toast_shed", extra={"error": describe(error)})
 
@@ -117,8 +105,8 @@ class OutboxChat:
     async def _typing(self) -> None:
         try:
             while True:
-                await self._bot.send_chat_action(
-                    self._chat_id, "typing", message_thread_id=self._thread_id, request_timeout=TOAST_TIMEOUT_S
+                await self.bot.send_chat_action(
+                    self.chat_id, "typing", message_thread_id=self.thread_id, request_timeout=TOAST_TIMEOUT_S
                 )
                 await asyncio.sleep(TYPING_S)
         except TelegramAPIError as error:  # cosmetic: nothing more is shown
@@ -166,13 +154,13 @@ class OutboxChat:
     ) -> Outgoing:
         self._said += 1
         return Outgoing(
-            user_id=self._user.user_id,
-            bot_id=self._bot.id,
-            chat_id=self._chat_id,
-            thread_id=self._thread_id,
+            user_id=self.user.user_id,
+            bot_id=self.bot.id,
+            chat_id=self.chat_id,
+            thread_id=self.thread_id,
             text=part.text,
             entities=part.entities,
-            dedupe=f"{self._key}:{self._said}",
+            dedupe=f"{self.key}:{self._said}",
             kind=kind,
             keyboard=buttons(keyboard),
             force_reply=force_reply,
@@ -180,15 +168,15 @@ class OutboxChat:
         )
 
     async def _enqueue(self, rows: list[Outgoing]) -> None:
-        now, trigger = self._clock.now(), current_trigger()
+        now, trigger = self.clock.now(), current_trigger()
 
         def work(connection: Connection) -> None:
             if trigger is not None:  # recorded first, so that what is sent at once leads back to it
-                events.record_trigger(connection, trigger, self._user.user_id, now)
+                events.record_trigger(connection, trigger, self.user.user_id, now)
             for row in rows:
                 mailbox.enqueue(connection, row, now)
 
-        await self._database.write(work)
+        await self.database.write(work)
 
 
 def _packed(filename: str, content: str, most: int) -> list[str]:

@@ -7,7 +7,7 @@ whoever was forgotten here stays on the server and does not come back.
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 from urllib.parse import quote, unquote, urlsplit
@@ -53,34 +53,29 @@ class SyncReport:
     failed: str = ""
 
 
+@dataclass(eq=False)
 class ContactSync:
     """The synchronisation of one owner's book."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        book: ContactBook,
-        server: CardDavBook,
-        owner: int,
-        every: timedelta,
-        observer: SyncObserver,
-    ) -> None:
-        self._database, self._clock, self._book, self._server = database, clock, book, server
-        self.owner = owner
-        self._owner, self._every, self._observer = owner, every, observer
-        self._next: datetime | None = None
+    database: Database
+    clock: Clock
+    book: ContactBook
+    server: CardDavBook
+    owner: int
+    every: timedelta
+    observer: SyncObserver
+    _next: datetime | None = field(default=None, init=False)
 
     async def sync_due(self) -> None:
         """The job: synchronises when it is time."""
-        if self._next is None or self._clock.now() >= self._next:
+        if self._next is None or self.clock.now() >= self._next:
             report = await self.sync()
-            self._next = self._clock.now() + (AGAIN if report.failed else self._every)
+            self._next = self.clock.now() + (AGAIN if report.failed else self.every)
 
     async def sync(self) -> SyncReport:
         """Synchronises now. A server that does not answer is an event and a metric."""
         report = SyncReport()
-        with acting_for(self._owner):
+        with acting_for(self.owner):
             try:
                 await self._pull(report)
                 await self._push(report)
@@ -90,32 +85,30 @@ class ContactSync:
             kind = "carddav_failed" if report.failed else "carddav_synced"
             payload = {name: value for name in report.__slots__ if (value := getattr(report, name))}
             if payload:
-                await self._database.write(lambda c: self._note(c, kind, payload))
-        self._observer.carddav_synced("failed" if report.failed else "done")
+                await self.database.write(lambda c: self._note(c, kind, payload))
+        self.observer.carddav_synced("failed" if report.failed else "done")
         return report
 
     async def _pull(self, report: SyncReport) -> None:
         stored = {one.href: one for one in await self._stored()}
-        there = await self._server.etags()
+        there = await self.server.etags()
         report.gone = sum(href not in there for href in stored)
         changed = [href for href, etag in there.items() if href not in stored or stored[href].etag != etag]
         book_cards = []
-        for card in await self._server.read(changed):
+        for card in await self.server.read(changed):
             try:
                 book_cards.append(BookCard(read_cards(card.text)[0], card.href, card.etag))
             except Unreadable:
                 log.warning("carddav_card_unreadable", extra={"href": card.href})
         if book_cards:
-            host = urlsplit(self._server.url).hostname or "CardDAV"
-            done = await self._book.take(self._owner, book_cards, source=host, book=self._server.url)
+            host = urlsplit(self.server.url).hostname or "CardDAV"
+            done = await self.book.take(self.owner, book_cards, source=host, book=self.server.url)
             report.came, report.updated = done.count("new"), done.count("updated")
 
     async def _push(self, report: SyncReport) -> None:
-        now, known = self._clock.now(), {one.person_id: one for one in await self._stored()}
-        cards = await self._database.read(
-            lambda c: cards_to_push(c, users.get(c, self._owner), self._server.url, now=now)
-        )
-        there = await self._server.etags() if cards else {}
+        now, known = self.clock.now(), {one.person_id: one for one in await self._stored()}
+        cards = await self.database.read(lambda c: cards_to_push(c, users.get(c, self.owner), self.server.url, now=now))
+        there = await self.server.etags() if cards else {}
         for person_id, card in cards.items():
             before = known.get(person_id)
             if before is not None and before.href not in there:
@@ -125,27 +118,27 @@ class ContactSync:
     async def _write(self, person_id: int, card: Card, before: StoredContact | None, report: SyncReport) -> None:
         uid = next((one.text for one in card if one.name == "UID"), "")
         if not uid:
-            uid = f"laplaced-{person_id}-{self._clock.now():%Y%m%d%H%M%S}"
+            uid = f"laplaced-{person_id}-{self.clock.now():%Y%m%d%H%M%S}"
             card = [*card, Property("UID", uid)]
         name = quote(uid.rpartition(":")[2], safe="-_.")
-        href = before.href if before is not None and before.href else unquote(self._server.path_of(name))
+        href = before.href if before is not None and before.href else unquote(self.server.path_of(name))
         try:
             sent = [one for one in card if one.name != GONE]
-            etag = await self._server.put(quote(href), write_cards([sent]), before.etag if before else None)
+            etag = await self.server.put(quote(href), write_cards([sent]), before.etag if before else None)
         except CardChanged:
             report.conflicts += 1
             return
         report.rewritten += before is not None
         report.sent += before is None
-        now = self._clock.now()
-        base = before or StoredContact(self._owner, self._server.url, person_id, uid, "", now)
+        now = self.clock.now()
+        base = before or StoredContact(self.owner, self.server.url, person_id, uid, "", now)
         # Without an etag the card is read again the next time, and found to be as it was written.
         stored = replace(base, card=write_cards([card]), href=href, etag=etag, updated_at=now)
-        await self._database.write(lambda c: contacts.save_contact(c, stored))
+        await self.database.write(lambda c: contacts.save_contact(c, stored))
 
     async def _stored(self) -> list[StoredContact]:
-        return await self._database.read(lambda c: contacts.listing(c, self._owner, self._server.url))
+        return await self.database.read(lambda c: contacts.listing(c, self.owner, self.server.url))
 
     def _note(self, connection: Connection, kind: str, payload: Mapping[str, object]) -> None:
-        now = self._clock.now()
-        events.append(connection, kind, source="system:contacts", now=now, user_id=self._owner, payload=dict(payload))
+        now = self.clock.now()
+        events.append(connection, kind, source="system:contacts", now=now, user_id=self.owner, payload=dict(payload))
