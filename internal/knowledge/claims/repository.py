@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, insert, or_, select, union, update
 
-from internal.graph.statement_repository import Statements
+from internal.graph.assertion_repository import Assertions
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import Group
 from internal.storage import evidence
@@ -28,7 +28,7 @@ class Support(NamedTuple):
 
 _read: Final = reader(Claim)
 
-stored: Final = Statements("claim", claims, _read)
+stored: Final = Assertions("claim", claims, _read)
 
 by_ids, of_episode, supported_by, remove = stored.by_ids, stored.of_episode, stored.supported_by, stored.remove
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from sqlalchemy import Connection, and_, bindparam, select
 
-from internal.graph.statement_repository import Statements
+from internal.graph.assertion_repository import Assertions
 from internal.memory.model import Observation
 from internal.storage import evidence
 from internal.storage.chunks import chunks
@@ -21,7 +21,7 @@ _OBSERVATIONS: Final = UUID("6c61706c-6163-5564-b0b5-6f6273657276")
 
 _read: Final = reader(Observation, {"properties": "props"})
 
-stored: Final = Statements("observation", observations, _read)
+stored: Final = Assertions("observation", observations, _read)
 
 of_episode, supported_by, remove = stored.of_episode, stored.supported_by, stored.remove
 

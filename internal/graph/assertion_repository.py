@@ -1,4 +1,4 @@
-"""Stored statements, that is claims of the knowledge graph or observations of the memory graph, and their evidence."""
+"""Stored assertions, that is claims of the knowledge graph or observations of the memory graph, and their evidence."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -11,22 +11,22 @@ from internal.storage.chunks import chunks, delete_with
 from internal.storage.evidence import Kind, Lines
 
 
-class Statement(Protocol):
+class Assertion(Protocol):
     @property
     def id(self) -> str: ...
 
 
-S = TypeVar("S", bound=Statement)
+S = TypeVar("S", bound=Assertion)
 
 
-class Statements(Generic[S]):
-    """The statements of one kind: their kind of evidence, their table, and what reads a row of it."""
+class Assertions(Generic[S]):
+    """The assertions of one kind: their kind of evidence, their table, and what reads a row of it."""
 
     def __init__(self, kind: Kind, table: Table, read: Callable[[Row[Any]], S]) -> None:
         self._kind, self._table, self._read = kind, table, read
 
     def where(self, connection: Connection, user_id: int, *conditions: ColumnElement[bool]) -> list[S]:
-        """The statements that meet these conditions, in the order of `said_at`."""
+        """The assertions that meet these conditions, in the order of `said_at`."""
         columns = self._table.c
         query = select(self._table).where(columns.user_id == user_id, *conditions)
         return [self._read(row) for row in connection.execute(query.order_by(columns.said_at, columns.id))]
@@ -39,25 +39,25 @@ class Statements(Generic[S]):
         return self.where(connection, user_id, self._table.c.episode_id == episode_id)
 
     def supported_by(self, connection: Connection, user_id: int, lines: Lines) -> list[S]:
-        """Every statement that cites one of these lines."""
+        """Every assertion that cites one of these lines."""
         return self.by_ids(connection, user_id, sorted(evidence.cited_ids(connection, user_id, self._kind, lines)))
 
     def supported_alone_by(
         self, connection: Connection, user_id: int, lines: Lines, texts_of: Callable[[S], Iterable[str]]
     ) -> list[S]:
-        """The statements that would lose all lines without these, or hold a word that only these lines say."""
+        """The assertions that would lose all lines without these, or hold a word that only these lines say."""
         found = self.supported_by(connection, user_id, lines)
         support = evidence.rows(connection, user_id, self._kind, [one.id for one in found])
         return [one for one in found if _depends(texts_of(one), support.get(one.id, ()), lines)]
 
-    def unsupported(self, connection: Connection, user_id: int, statements: Sequence[S]) -> list[S]:
-        """Those of these statements that no line supports."""
-        supported = evidence.rows(connection, user_id, self._kind, [one.id for one in statements])
-        return [one for one in statements if one.id not in supported]
+    def unsupported(self, connection: Connection, user_id: int, assertions: Sequence[S]) -> list[S]:
+        """Those of these assertions that no line supports."""
+        supported = evidence.rows(connection, user_id, self._kind, [one.id for one in assertions])
+        return [one for one in assertions if one.id not in supported]
 
-    def withdraw(self, connection: Connection, user_id: int, statements: Iterable[S], lines: Lines) -> None:
-        """Takes the support of these lines away from these statements."""
-        targets = [evidence.target(self._kind, one.id) for one in statements]
+    def withdraw(self, connection: Connection, user_id: int, assertions: Iterable[S], lines: Lines) -> None:
+        """Takes the support of these lines away from these assertions."""
+        targets = [evidence.target(self._kind, one.id) for one in assertions]
         evidence.remove_support(connection, user_id, targets, lines)
 
     def change(
@@ -68,14 +68,14 @@ class Statements(Generic[S]):
         *conditions: ColumnElement[bool],
         **values: Any,
     ) -> None:
-        """Changes those of these statements that meet the conditions."""
+        """Changes those of these assertions that meet the conditions."""
         columns = self._table.c
         for part in chunks(ids):
             ours = update(self._table).where(columns.user_id == user_id, columns.id.in_(part), *conditions)
             connection.execute(ours.values(values))
 
     def remove(self, connection: Connection, user_id: int, ids: Collection[str]) -> None:
-        """Deletes statements with their evidence."""
+        """Deletes assertions with their evidence."""
         evidence.remove(connection, user_id, self._kind, ids)
         delete_with(connection, self._table, user_id, self._table.c.id, ids)
 
