@@ -11,7 +11,7 @@ from internal.storage.chunks import delete_with, rows_with
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import note_change
-from internal.storage.rows import read_one
+from internal.storage.rows import owner_lookup, read_one
 from internal.storage.tables import artifact_files, artifacts
 
 
@@ -60,9 +60,7 @@ def count(connection: Connection, user_id: int, *, without: Collection[str] = ()
     return connection.execute(query.select_from(artifacts)).scalar_one()
 
 
-def owner_of(connection: Connection, artifact_id: str) -> int | None:
-    """The owner of an artifact; ids are unique across the store."""
-    return connection.execute(select(artifacts.c.user_id).where(artifacts.c.id == artifact_id)).scalar_one_or_none()
+owner_of = owner_lookup(artifacts)
 
 
 def due_artifacts(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:

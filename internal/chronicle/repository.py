@@ -12,7 +12,7 @@ from internal.graph import mention_repository
 from internal.storage.change_log import record_change, record_changes
 from internal.storage.chunks import delete_with, rows_with
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import read_one, reader
+from internal.storage.rows import owner_lookup, read_one, reader
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
 SESSION_CHANGE: Final = "session"
@@ -81,9 +81,7 @@ def session(connection: Connection, user_id: int, session_id: str) -> Session | 
     return read_one(connection.execute(_SESSION, {"owner": user_id, "session": session_id}), _session)
 
 
-def owner_of_session(connection: Connection, session_id: str) -> int | None:
-    """The owner of the session with this id."""
-    return connection.execute(select(sessions.c.user_id).where(sessions.c.id == session_id)).scalar_one_or_none()
+owner_of_session = owner_lookup(sessions)
 
 
 def listing(

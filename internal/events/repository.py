@@ -13,7 +13,7 @@ from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
 from internal.events.trigger import COMMAND, UpdateTrigger, current_cause, current_trigger
 from internal.storage.chunks import rows_with
-from internal.storage.rows import read_one
+from internal.storage.rows import owner_lookup, read_one
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
@@ -147,9 +147,7 @@ def by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> 
     return [_event(row) for row in sorted(found, key=lambda row: row.seq)]
 
 
-def owner_of(connection: Connection, event_id: str) -> int | None:
-    """The owner of the event with this id; None if there is none."""
-    return connection.execute(select(events.c.user_id).where(events.c.id == event_id)).scalar_one_or_none()
+owner_of = owner_lookup(events)
 
 
 def position_of(connection: Connection, user_id: int, event_id: str) -> int | None:

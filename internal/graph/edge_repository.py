@@ -29,7 +29,7 @@ from internal.storage.change_log import record_change
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import read_one, reader
+from internal.storage.rows import owner_lookup, read_one, reader
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
 
@@ -102,10 +102,7 @@ def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool
     return read_one(connection.execute(_ANY if hidden else _SEEN, {"owner": user_id, "edge": edge_id}), edge_of)
 
 
-def owner_of_edge(connection: Connection, edge_id: str) -> int | None:
-    """The owner of an edge; ids are unique across the store."""
-    query = select(graph_edges.c.user_id).where(graph_edges.c.id == edge_id)
-    return connection.execute(query).scalar_one_or_none()
+owner_of_edge = owner_lookup(graph_edges)
 
 
 def edges_of(

@@ -17,7 +17,7 @@ from internal.storage.chunks import CHUNK, rows_of
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import reader
+from internal.storage.rows import owner_lookup, reader
 from internal.storage.tables import graph_nodes, search_items as items
 from internal.storage.types import new_id
 
@@ -99,10 +99,7 @@ def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool
     return node_of(row) if row is not None and (hidden or row.merged_into is None) else None
 
 
-def owner_of_node(connection: Connection, node_id: str) -> int | None:
-    """The owner of a node; ids are unique across the store."""
-    query = select(graph_nodes.c.user_id).where(graph_nodes.c.id == node_id)
-    return connection.execute(query).scalar_one_or_none()
+owner_of_node = owner_lookup(graph_nodes)
 
 
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:

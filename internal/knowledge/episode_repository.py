@@ -13,7 +13,7 @@ from internal.storage import search_items
 from internal.storage.change_log import record_change
 from internal.storage.chunks import rows_with
 from internal.storage.engine.row_policies import across_owners
-from internal.storage.rows import read_one, reader
+from internal.storage.rows import owner_lookup, read_one, reader
 from internal.storage.tables import episodes, runs, search_items as items, segments
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
@@ -55,9 +55,7 @@ def ids_of_dedupe(connection: Connection, user_id: int, beginning: str) -> list[
     return list(connection.execute(select(episodes.c.id).where(ours)).scalars())
 
 
-def owner_of(connection: Connection, episode_id: str) -> int | None:
-    """The owner of an episode; ids are unique across the store."""
-    return connection.execute(select(episodes.c.user_id).where(episodes.c.id == episode_id)).scalar_one_or_none()
+owner_of = owner_lookup(episodes)
 
 
 def is_taken(connection: Connection, episode_id: str) -> bool:

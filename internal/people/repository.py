@@ -19,7 +19,7 @@ from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import read_one, reader
+from internal.storage.rows import owner_lookup, read_one, reader
 from internal.storage.tables import mentions, name_keys, people, search_items, users
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
@@ -59,9 +59,7 @@ def get(connection: Connection, user_id: int, person_id: int) -> Person | None:
     return read_one(connection.execute(_select(user_id).where(people.c.id == person_id)), person_of)
 
 
-def owner_of(connection: Connection, person_id: int) -> int | None:
-    """Whose person an id is, redirects included: ids are unique across the store."""
-    return connection.execute(select(people.c.user_id).where(people.c.id == person_id)).scalar_one_or_none()
+owner_of = owner_lookup(people)
 
 
 def resolve_id(connection: Connection, user_id: int, person_id: int) -> int | None:

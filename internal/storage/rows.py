@@ -5,7 +5,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Result, Row
+from sqlalchemy import Connection, Result, Row, Table, bindparam, select
 
 T = TypeVar("T")
 
@@ -35,3 +35,9 @@ def read_one(found: Result[Any], read: Callable[[Row[Any]], T]) -> T | None:
     """The object of the one row that was found, if any."""
     row = found.one_or_none()
     return None if row is None else read(row)
+
+
+def owner_lookup(table: Table) -> Callable[[Connection, Any], int | None]:
+    """Returns what finds the owner of a row by its id, which is unique across the store; None if there is none."""
+    query = select(table.c.user_id).where(table.c.id == bindparam("row"))
+    return lambda connection, id: connection.execute(query, {"row": id}).scalar_one_or_none()

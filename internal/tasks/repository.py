@@ -12,7 +12,7 @@ from internal.storage.change_log import record_change
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.rows import read_one, reader
+from internal.storage.rows import owner_lookup, read_one, reader
 from internal.storage.tables import forgettings, people, task_firings, tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
@@ -69,9 +69,7 @@ def opened_by(connection: Connection, user_id: int, event_ids: Collection[str]) 
     return None if row is None else _task(row)
 
 
-def owner_of(connection: Connection, task_id: str) -> int | None:
-    """The owner of the task with this id."""
-    return connection.execute(select(tasks.c.user_id).where(tasks.c.id == task_id)).scalar_one_or_none()
+owner_of = owner_lookup(tasks)
 
 
 def change(connection: Connection, task: Task, now: datetime, **values: Any) -> Task:
