@@ -194,6 +194,35 @@ questions in another language 0.626 to 0.700, in another alphabet 0.534 to 0.655
 embedding and 512 numbers to each vector. The gain does not hold on what was held back, so we dropped it. Weights
 learned on Russian and Ukrainian alone give them 0.793 instead of 0.787: the gap to English is not in the weights.
 
+**Translations and other alphabets**, 28 November 2026. Where bilingual dictionaries are installed (Mueller's
+English-Russian one, Apertium's Russian-Ukrainian one), translations of a question's words are their alternatives.
+Weights were not learned anew; all other tables on this page were made without them. Recall@10 (@20), in front by words,
+behind with vectors:
+
+| | questions | before | after |
+|---|---:|---:|---:|
+| our own, learned from, Russian and Ukrainian | 521 | 0.686 (0.769), 0.787 (0.871) | 0.700 (0.782), 0.798 (0.881) |
+| their questions in another language | 58 | 0.461 (0.586), 0.626 (0.770) | 0.537 (0.680), 0.723 (0.835) |
+| of these, with a name in another alphabet | 29 | 0.466 (0.552), 0.534 (0.690) | 0.483 (0.586), 0.603 (0.776) |
+| by hand, English about Russian and Ukrainian | 34 | 0.588 (0.647), 0.833 (0.887) | 0.868 (0.926), 0.907 (0.931) |
+| by hand, Russian and Ukrainian about English | 57 | 0.123 (0.234), 0.596 (0.801) | 0.418 (0.471), 0.690 (0.841) |
+| our own, held back | 262 | 0.724 (0.829), 0.823 (0.897) | 0.718 (0.848), 0.821 (0.900) |
+| their questions in another language | 18 | 0.519 (0.759), 0.750 (0.833) | 0.500 (0.870), 0.778 (0.889) |
+| LoCoMo | 871 | 0.851 (0.889), 0.884 (0.915) | the same |
+
+BEAM by words is the same too. The questions "by hand" are translations of some of those that are learned from, made
+for this; we looked at them while we chose what to read of an entry. The goal of 0.85 is reached only there. What is
+missed now is mostly said in other words, not in another language. A Russian question about Ukrainian talks, or the
+other way round, gains by words only. Synonyms of the same language by way of the other one (English to Russian and
+back) gave nothing.
+
+A question in Latin letters ("gde ya ostavil klyuchi?") is read along the words of the dictionaries and searched for in
+Cyrillic ones, also by its vector. Questions
+in their conversation's own language, written in one of four ways by a program, recall@10 by words and with vectors: of
+those that are learned from (463) 0.292 to 0.697 and 0.459 to 0.805, held back (144) 0.352 to 0.675 and 0.494 to 0.784;
+the same questions in Cyrillic have 0.714 and 0.807, 0.693 and 0.793. Of 2,863 English questions none is taken for such
+a one.
+
 **What still fails on BEAM.** Questions for an order or a summary need five to fourteen messages among dozens about the
 same project in the same words. Neither words nor the small embedder find descriptions instead of names ("the person who
 agreed to guide my essay") and the bot's own advice retold in other words.

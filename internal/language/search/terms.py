@@ -61,7 +61,7 @@ _FUNCTION_POS: Final = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ"})
 _FUNCTION_MARKS: Final = ("Apro", "Ques", "Dmns", "Anph")
 _NAME_MARKS: Final = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn"})
 
-_STOP: Final = words(
+STOP: Final = words(
     "a an the and or but nor if then than so as of to in on at by for from with about into onto over under after before"
     " between during through against without within i me my mine myself you your yours yourself he him his himself she"
     " her hers herself it its itself we us our ours ourselves they them their theirs themselves this that these those"
@@ -124,7 +124,7 @@ def query_terms(text: str, translations: str = "") -> list[Word]:
 def plain_query_terms(text: str) -> list[Word]:
     """As `query_terms`, without dictionaries: the written words and their sounds. For a process that has none."""
     keys = (name_key(token.written) for token in _tokens(text))
-    return list(dict.fromkeys(_weighted([key], _sounds([key])) for key in keys if key and key not in _STOP))
+    return list(dict.fromkeys(_weighted([key], _sounds([key])) for key in keys if key and key not in STOP))
 
 
 def names_oneself(text: str) -> bool:
@@ -273,7 +273,7 @@ def _groups(key: str) -> list[str]:
 @cached(50_000)
 def is_function_word(key: str) -> bool:
     """Whether a word has no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
-    if key in _STOP:
+    if key in STOP:
         return True
     languages = dictionary_languages(key)
     return languages != ("en",) and any(_is_function_word_of(key, language) for language in languages)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from internal.errors import ModelUnavailable
 from internal.language.search import terms as language
 from internal.language.search.terms import ANALYZER, Word
+from internal.language.search.transliteration import read_latin
 from internal.language.text.passages import batches
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.recall.index import item_repository
@@ -34,13 +35,16 @@ _ANALYSIS_TIMEOUT: Final = 3.0
 
 
 class TermTools(Protocol):
-    """Terms of texts in dictionary form. Both calls may raise ModelUnavailable or LanguageCallFailed."""
+    """Terms of texts in dictionary form. All calls may raise ModelUnavailable or LanguageCallFailed."""
 
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
         """The terms of each text, as they are stored."""
 
     async def query_terms(self, text: str) -> list[Word]:
         """The words to search for."""
+
+    async def in_cyrillic(self, text: str) -> str:
+        """The text in Cyrillic letters if it is Russian or Ukrainian in Latin ones; else as it is."""
 
 
 class WorkerTerms:
@@ -58,6 +62,9 @@ class WorkerTerms:
     async def query_terms(self, text: str) -> list[Word]:
         translations = self._dictionaries.path if self._dictionaries is not None else ""
         return await self._worker.run(language.query_terms, text, translations)
+
+    async def in_cyrillic(self, text: str) -> str:
+        return await self._worker.run(read_latin, text)
 
 
 async def analyse_new(tools: TermTools, texts: Mapping[str, str]) -> dict[str, str]:

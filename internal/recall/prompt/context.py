@@ -155,7 +155,8 @@ class TurnRecall:
         self._database, self._search, self._reranker, self._names = database, search, reranker, names
         self._limits, self._observer = limits, observer or NoObserver()
         self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
-        words = next((part.search.words for part in (facts, memories, passages) if part is not None), _plain_words)
+        self._reading = next((part.search for part in (facts, memories, passages) if part is not None), None)
+        words = self._reading.words if self._reading is not None else _plain_words
         self._reader = QuestionReader(embedder, words, enricher, limits.enricher_timeout, self._observer)
 
     async def with_files(
@@ -179,6 +180,8 @@ class TurnRecall:
         Messages from `before_seq` on are left out: they stand in the prompt's own dialogue. Without `with_people`
         nobody is chosen.
         """
+        if self._reading is not None:
+            question = await self._reading.in_cyrillic(question)
         inner, query = await asyncio.gather(
             self._search.inner_circle(owner.user_id), self._reader.read(owner, question, recent)
         )

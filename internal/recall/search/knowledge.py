@@ -17,6 +17,7 @@ from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import OF_FILE, FactFilter
 from internal.language.search.memory_kinds import requested_kinds
 from internal.language.search.terms import Word, names_oneself, plain_query_terms
+from internal.language.search.transliteration import CYRILLIC
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.recall.index import item_repository, ranking, stored_items
@@ -102,6 +103,7 @@ class KnowledgeSearch:
 
     async def prepare_query(self, user_id: int, text: str) -> Query:
         """Prepares a question for several searches."""
+        text = await self.in_cyrillic(text)
         vector, words = await asyncio.gather(self._embedded(user_id, text), self.words(text))
         return Query(text, vector, words)
 
@@ -242,6 +244,16 @@ class KnowledgeSearch:
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
                 report_degraded(self._observer, "terms", error)
         return plain_query_terms(query)
+
+    async def in_cyrillic(self, query: str) -> str:
+        """A Russian or Ukrainian question in Latin letters in its own; any other as it is."""
+        if self._terms is not None and not CYRILLIC.search(query):
+            try:
+                async with asyncio.timeout(_LANGUAGE_TIMEOUT):
+                    return await self._terms.in_cyrillic(query)
+            except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
+                report_degraded(self._observer, "terms", error)
+        return query
 
     async def _memories_about(self, user_id: int, query: Query) -> Mapping[str, float]:
         """The memories that mention an entity the question names, with how clearly it is named, in (0, 1]."""

@@ -41,6 +41,9 @@ class DirectTerms:
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 class SilentEmbedder(TrigramEmbedder):
     """A server that is down."""

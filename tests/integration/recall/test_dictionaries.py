@@ -23,7 +23,7 @@ _LINES = ("Купил хлеб и молоко", "Соседи снова чин
 _TALK = Conversation(
     "talk.json",
     tuple(Turn(f"D1:{n}", 1, "Ann", line, "", _AT) for n, line in enumerate(_LINES)),
-    (Question("Which repairs did the neighbours do?", 4, ("D1:1",)),),
+    (Question("Which repairs did the neighbours do?", 4, ("D1:1",)), Question("Kuda ya edu zavtra?", 4, ("D1:2",))),
 )
 
 
@@ -41,30 +41,32 @@ async def scratch(tmp_path: Path) -> AsyncIterator[Database]:
         yield opened
 
 
-async def best(database: Database, worker: LanguageWorker, dictionaries: Dictionaries) -> str:
+async def best(database: Database, worker: LanguageWorker, dictionaries: Dictionaries) -> list[str]:
     stage = staged(database, worker, None, dictionaries)
-    [ranked] = await stage.rank(await stage.write([_TALK], lambda *_: None), lambda *_: None)
-    return ranked.ranking[0] if ranked.ranking else ""
+    ranked = await stage.rank(await stage.write([_TALK], lambda *_: None), lambda *_: None)
+    return [one.ranking[0] if one.ranking else "" for one in ranked]
 
 
 async def test_a_question_finds_what_was_said_in_another_language(
     scratch: Database, tmp_path: Path, worker: LanguageWorker
 ) -> None:
-    """No word of the question is in the message; its neighbour in the other language is found by its translation."""
+    """No word of the question is in the message; they are translated, or read in another alphabet."""
     dictionaries = Dictionaries(str(install(tmp_path / "installed")), tmp_path)
     await dictionaries.make_due()
-    assert await best(scratch, worker, dictionaries) == "D1:1"
+    assert await best(scratch, worker, dictionaries) == ["D1:1", "D1:2"]
 
 
 async def test_without_dictionaries_it_is_searched_for_as_before(
     scratch: Database, tmp_path: Path, worker: LanguageWorker
 ) -> None:
-    """Where none is wanted, and where none is installed."""
+    """Where none is wanted, and where none is installed; Latin letters are read all the same."""
     for folder in ("", str(tmp_path / "nothing")):
         dictionaries = Dictionaries(folder, tmp_path)
         await dictionaries.make_due()
         assert dictionaries.path == ""
-    assert await best(scratch, worker, dictionaries) != "D1:1"
+    [translated, transliterated] = await best(scratch, worker, dictionaries)
+    assert translated != "D1:1"
+    assert transliterated == "D1:2"
 
 
 async def test_the_file_is_made_once_and_again_when_a_dictionary_changes(tmp_path: Path) -> None:

@@ -280,6 +280,9 @@ class NoTerms(DirectTerms):
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
         raise ModelUnavailable("down")
 
+    async def in_cyrillic(self, text: str) -> str:
+        raise ModelUnavailable("down")
+
     async def query_terms(self, text: str) -> list[Word]:
         raise ModelUnavailable("down")
 

@@ -39,6 +39,9 @@ class TermsHere:
     async def query_terms(self, text: str) -> list[Word]:
         return language.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 class NoTerms(TermsHere):
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:

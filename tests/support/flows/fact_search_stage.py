@@ -37,6 +37,9 @@ class DirectTerms:
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 @dataclass(slots=True)
 class Known:

@@ -181,6 +181,9 @@ class TermsHere:
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 class DatesHere:
     """Dates, read in this process."""

@@ -38,6 +38,9 @@ class DirectTerms:
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 class Told:
     """Facts of an owner, and recall over them."""

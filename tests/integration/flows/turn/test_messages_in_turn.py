@@ -48,6 +48,9 @@ class DirectTerms:
     async def query_terms(self, text: str) -> list[Word]:
         return terms.query_terms(text)
 
+    async def in_cyrillic(self, text: str) -> str:
+        return text
+
 
 async def test_what_the_model_searches_for_can_be_cited(talk: Talk) -> None:
     """Under the number that it was given; the answer keeps its source."""

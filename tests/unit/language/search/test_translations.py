@@ -83,7 +83,9 @@ def test_one_dictionary_serves_without_the_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", translations.SOURCES)
 @pytest.mark.parametrize(
-    "damage", [gzip.compress(b"cut"), b"LTTB" + bytes(9) + b"\xff\xff", b"\x1f\x8b\x08broken", b"blunder\t?\t\xd0\n"]
+    "damage",
+    [gzip.compress(b"cut", mtime=0), b"LTTB" + bytes(9) + b"\xff\xff", b"\x1f\x8b\x08broken", b"blunder\t?\t\xd0\n"],
+    ids=["short", "compiled", "not packed", "not counted"],
 )
 def test_a_damaged_dictionary_is_refused(tmp_path: Path, source: Path, damage: bytes) -> None:
     """No file of translations is made then."""
