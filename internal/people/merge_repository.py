@@ -15,6 +15,7 @@ from internal.people.repository import CHANGE_KIND, drop_search_item, put_search
 from internal.storage import evidence
 from internal.storage.change_log import record_change
 from internal.storage.evidence import LineRef
+from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
 from internal.storage.rows import read_one
 from internal.storage.tables import mentions, merges, people
@@ -39,6 +40,15 @@ class Merge:
     moved: Moved
     undone: bool = False
     added_parts: Sequence[tuple[str, str, int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPerson:
+    """A merged person with the former name and the time of the merge."""
+
+    id: int
+    display_name: str
+    at: datetime | None
 
 
 def redirect(connection: Connection, source: Person, target_id: int) -> None:
@@ -204,3 +214,18 @@ def _moved(plain: dict[str, Any]) -> Moved:
     """The stored moves; merges from before the graph have none."""
     claims = tuple((claim_id, edge_id) for claim_id, edge_id in plain.get("claims", ()))
     return Moved(tuple(plain.get("removed", ())), claims)
+
+
+def merged_people(connection: Connection, user_id: int, person_id: int) -> list[MergedPerson]:
+    """The people merged into this one and not split again, the last one first."""
+    same = and_(
+        merges.c.user_id == people.c.user_id,
+        merges.c.source == people.c.id,
+        merges.c.target == person_id,
+        merges.c.undone_at.is_(None),
+    )
+    query = select(people.c.id, people.c.display_name, merges.c.at).outerjoin(merges, same)
+    query = query.where(
+        people.c.user_id == user_id, people.c.merged_into == person_id, hidings.visible(people.c.entity_id)
+    )
+    return [MergedPerson(*row) for row in connection.execute(query.order_by(merges.c.at.desc(), people.c.id))]

@@ -13,7 +13,6 @@ from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
 from internal.storage import evidence, search_items as searched, vectors
 from internal.storage.change_log import record_change
-from internal.storage.chunks import rows_with
 from internal.storage.forgetting import hidings
 from internal.storage.tables import mentions, merges, people, suggestions
 
@@ -25,13 +24,14 @@ def hide_nodes(connection: Connection, user_id: int, forgetting_id: str, node_id
 
 def drop_items(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
     """Takes the people among hidden nodes out of search."""
-    for person_id in _at(connection, user_id, node_ids):
+    for person_id in repository.people_at(connection, user_id, node_ids).values():
         repository.drop_search_item(connection, user_id, person_id)
 
 
 def show_nodes(connection: Connection, user_id: int, node_ids: Iterable[str]) -> None:
     """Makes the people among visible nodes searchable again."""
-    for person in repository.by_ids(connection, user_id, _at(connection, user_id, node_ids)).values():
+    found = repository.people_at(connection, user_id, node_ids)
+    for person in repository.by_ids(connection, user_id, list(found.values())).values():
         repository.put_search_item(connection, person)
         record_change(connection, user_id, repository.CHANGE_KIND, str(person.id))
 
@@ -95,8 +95,3 @@ def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
         connection.execute(delete(table).where(table.c.user_id == user_id, about[table.name]))
     evidence.remove(connection, user_id, "person", [person_id])
     evidence.remove_parts(connection, user_id, "profile", person_id)
-
-
-def _at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> list[int]:
-    query = select(people.c.id).where(people.c.user_id == user_id)
-    return [row.id for row in rows_with(connection, query, people.c.entity_id, entity_ids)]

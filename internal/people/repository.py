@@ -14,7 +14,7 @@ from internal.people import entity_nodes as entities
 from internal.people.model import Circle, Person, embedding_text
 from internal.storage import evidence, search_items as searched
 from internal.storage.change_log import record_change
-from internal.storage.chunks import CHUNK, rows_of
+from internal.storage.chunks import CHUNK, rows_of, rows_with
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
@@ -168,6 +168,12 @@ def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int
     # A range, not LIKE: names may hold % and _.
     found = _named(connection, user_id, (name_keys.c.key >= key) & (name_keys.c.key < key + "\U0010ffff"))
     return sorted(found, key=lambda person: (-person.mention_count, person.id))[:limit]
+
+
+def people_at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> dict[str, int]:
+    """The ids of the people whose entities are among these, by entity."""
+    query = select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id)
+    return {row.entity_id: row.id for row in rows_with(connection, query, people.c.entity_id, sorted(entity_ids))}
 
 
 def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:

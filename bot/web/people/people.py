@@ -20,7 +20,7 @@ from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import people as merging_people
 from internal.flows.views.person_mentions import Mention, mentions_of
 from internal.knowledge.model import EpisodeSource
-from internal.people import mention_repository, repository as people
+from internal.people import merge_repository, repository as people
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle, Person
 from internal.recall.prompt.overview import PeopleFinder
@@ -250,7 +250,7 @@ def receipts_router(database: Database) -> APIRouter:
 
         def read(connection: Connection) -> KnownOut:
             person = person_meant(connection, person_id, user_filter)
-            merged = mention_repository.merged_people(connection, person.user_id, person.id)
+            merged = merge_repository.merged_people(connection, person.user_id, person.id)
             return KnownOut(
                 id=person.id,
                 node_id=person.entity_id,

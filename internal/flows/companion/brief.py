@@ -16,7 +16,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact, FactFilter
 from internal.language.facts.occasion_names import KINDS
-from internal.people import mention_repository
+from internal.people import repository as people
 from internal.people.model import Person
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind
@@ -55,7 +55,7 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
         if one.name not in KINDS.values()
     ]
     ends = {fact.target if fact.source == person.entity_id else fact.source for fact in known}
-    others = mention_repository.people_at(connection, user.user_id, ends)
+    others = people.people_at(connection, user.user_id, ends)
     around = {*others, owner_node_id(user.user_id)}
     beside = [one for one in known if {one.source, one.target} - {person.entity_id} <= around]
     told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_EPISODES)

@@ -17,7 +17,7 @@ from internal.knowledge.facts import occasions
 from internal.knowledge.facts.occasions import YEARLY, Occasion
 from internal.knowledge.model import EvidenceLine, Fact, FactFilter
 from internal.language.facts.occasion_names import occasion_words
-from internal.people import mention_repository, repository as people
+from internal.people import repository as people
 
 TASTES: Final = ("LIKES", "PREFERS", "WANTS", "DISLIKES")
 _MOST: Final = 3
@@ -48,7 +48,7 @@ def coming(connection: Connection, user: User, begin: date, end: date, *, now: d
     """The occasions between two days, both included, the earliest first."""
     known = occasions.of_owner(connection, user.user_id, now=now)
     found = [(one, kind, on) for one in known for kind, on in one.falls_on(begin, end)]
-    profiles = mention_repository.people_at(connection, user.user_id, {one.node_id for one, *_ in found})
+    profiles = people.people_at(connection, user.user_id, {one.node_id for one, *_ in found})
     mine = owner_node_id(user.user_id)
     listed = [
         Coming(one, kind, on, one.years(on), profiles.get(one.node_id), own=one.node_id == mine)

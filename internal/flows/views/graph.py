@@ -24,7 +24,7 @@ from internal.graph.labels import MENTIONED
 from internal.graph.model import Edge, EdgeFilter, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
-from internal.people import mention_repository, repository as people
+from internal.people import repository as people
 
 Kind = Literal["fact", "memory", "chronicle"]
 KINDS: Final[tuple[Kind, ...]] = ("fact", "memory", "chronicle")
@@ -190,7 +190,7 @@ def _existed(node: Node, filter_: GraphFilter) -> bool:
 
 
 def _shown_nodes(connection: Connection, user_id: int, nodes: Sequence[Node]) -> list[SeenNode]:
-    people = mention_repository.people_at(connection, user_id, [one.id for one in nodes if one.label == "Entity"])
+    persons = people.people_at(connection, user_id, [one.id for one in nodes if one.label == "Entity"])
     himself = store.owner_node_id(user_id)
     return [
         SeenNode(
@@ -201,7 +201,7 @@ def _shown_nodes(connection: Connection, user_id: int, nodes: Sequence[Node]) ->
             type=one.subtype,
             text=str(one.properties.get("content") or one.summary or ""),
             at=one.dated,
-            person_id=people.get(one.id),
+            person_id=persons.get(one.id),
             owner=one.id == himself,
         )
         for one in nodes
@@ -261,7 +261,7 @@ def _circle_edges(
     owner_id = store.owner_node_id(user_id)
     if owner_id not in ids:
         return {}
-    by_entity = mention_repository.people_at(connection, user_id, ids)
+    by_entity = people.people_at(connection, user_id, ids)
     edges = {}
     for person in people.by_ids(connection, user_id, list(by_entity.values())).values():
         if filter_.as_of is None or person.first_seen <= filter_.as_of:

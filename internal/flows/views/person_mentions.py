@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from internal.flows.views import mention_repository
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.facts.citations import evidence_lines
 from internal.knowledge.model import Episode, EvidenceLine
-from internal.people import mention_repository
 from internal.people.model import Person
 from internal.storage.forgetting.forgettings import EVERYTHING, pending
 

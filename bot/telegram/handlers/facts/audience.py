@@ -14,7 +14,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import AUDIENCE, TEAM
-from internal.people import mention_repository, service as people
+from internal.people import repository as people_repository, service as people
 from internal.tasks.teams import repository as teams
 
 _RULES, _PRIVATE, _ASK = "rules", "private", "?"
@@ -51,7 +51,7 @@ async def pressed(query: CallbackQuery, callback_data: AudienceButton, chat: Cha
 
 def _question(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
     fact = knowledge.fact(connection, user.user_id, fact_id)
-    about = mention_repository.people_at(connection, user.user_id, {fact.source, fact.target})
+    about = people_repository.people_at(connection, user.user_id, {fact.source, fact.target})
     known = [people.person(connection, user.user_id, one) for one in about.values()]
     choices = [(label(user.lang, f"audience-{one}"), one) for one in (_RULES, _PRIVATE)]
     choices += [(one.display_name, str(one.id)) for one in known]

@@ -1,4 +1,4 @@
-"""Queries for the episodes that mention people, their lines, and merged profiles."""
+"""Queries for the episodes that mention a person, and for their lines that do."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
 
-from internal.storage.chunks import chunks, rows_with
+from internal.storage.chunks import chunks
 from internal.storage.evidence import of_parts, target
-from internal.storage.forgetting import hidings
-from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
+from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, segments
 
 _CHUNK: Final = 200
 """Most values of one IN list."""
@@ -22,15 +21,6 @@ class Mentioned:
 
     episode_id: str
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class MergedPerson:
-    """A merged person with the former name and the time of the merge."""
-
-    id: int
-    display_name: str
-    at: datetime | None
 
 
 def mentioned(connection: Connection, user_id: int, person_id: int) -> list[Mentioned]:
@@ -67,24 +57,3 @@ def support(
         both = union_all(cited.where(evidence.c.episode_id.in_(part)), named.where(segments.c.episode_id.in_(part)))
         found += connection.execute(both)
     return found
-
-
-def merged_people(connection: Connection, user_id: int, person_id: int) -> list[MergedPerson]:
-    """The people merged into this one and not split again, the last one first."""
-    same = and_(
-        merges.c.user_id == people.c.user_id,
-        merges.c.source == people.c.id,
-        merges.c.target == person_id,
-        merges.c.undone_at.is_(None),
-    )
-    query = select(people.c.id, people.c.display_name, merges.c.at).outerjoin(merges, same)
-    query = query.where(
-        people.c.user_id == user_id, people.c.merged_into == person_id, hidings.visible(people.c.entity_id)
-    )
-    return [MergedPerson(*row) for row in connection.execute(query.order_by(merges.c.at.desc(), people.c.id))]
-
-
-def people_at(connection: Connection, user_id: int, entity_ids: Collection[str]) -> dict[str, int]:
-    """The ids of the people whose entities are among these, by entity."""
-    query = select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id)
-    return {row.entity_id: row.id for row in rows_with(connection, query, people.c.entity_id, sorted(entity_ids))}
