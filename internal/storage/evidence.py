@@ -120,6 +120,12 @@ def rows_of_targets(connection: Connection, user_id: int, targets: Collection[st
     return [row for part in parts for row in connection.execute(_ROWS, part)]
 
 
+def rows_of_lines(connection: Connection, user_id: int, lines: Lines) -> list[Row[Any]]:
+    """The rows about any of these lines."""
+    query = select(evidence).where(evidence.c.user_id == user_id)
+    return [row for condition in lines.conditions() for row in connection.execute(query.where(condition))]
+
+
 def cited_ids(connection: Connection, user_id: int, kind: Kind, lines: Lines) -> set[str]:
     """The ids of this kind that one of these lines supports."""
     found: set[str] = set()

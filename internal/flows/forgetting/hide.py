@@ -15,18 +15,17 @@ from internal.dialogue import repository as dialogue, search_item_repository as 
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import always_taken, by_ids
+from internal.flows.forgetting.shared_support_repository import sharing
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes, fact_repository
-from internal.knowledge.relations import is_functional
 from internal.people import hidden_parts, removal_repository, service as people
 from internal.storage import search_items
 from internal.storage.change_log import record_change
 from internal.storage.forgetting import forgettings, hidings
 from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting, Kind
-from internal.storage.forgetting.shared_support import sharing
 
 
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
@@ -95,7 +94,7 @@ def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
     pending = [one for one in forgettings.pending(connection, user_id) if one.kind != EVERYTHING]
     if pending == [asked]:
         return pending
-    return sharing(connection, asked, pending, owner_node=owner_node_id(user_id), is_functional=is_functional)
+    return sharing(connection, asked, pending)
 
 
 def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:

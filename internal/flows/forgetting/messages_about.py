@@ -12,11 +12,11 @@ from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
 from internal.flows.forgetting.messages import with_quotations
+from internal.flows.forgetting.shared_support_repository import supporting_messages
 from internal.language.names.forms import holds_any, sentence_forms
 from internal.people import removal_repository, repository as people, service as people_service
 from internal.storage.database import Database
 from internal.storage.forgetting.forgettings import Forgetting
-from internal.storage.forgetting.shared_support import supporting_messages
 
 
 async def messages_about(database: Database, user_id: int, person_id: int, *, now: datetime) -> set[str]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table, select
 
+from internal.graph.store import owner_node_id
+from internal.knowledge.relations import is_functional
+from internal.storage import evidence
 from internal.storage.chunks import rows_with
+from internal.storage.evidence import Lines
 from internal.storage.forgetting.forgettings import Forgetting
 from internal.storage.forgetting.hidings import Targets
-from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, hidings, observations, people, segments
+from internal.storage.tables import claims, graph_edges, graph_nodes, hidings, observations, people, segments
 
 
 @dataclass(slots=True)
@@ -34,20 +38,13 @@ class _Footprint:
         )
 
 
-def sharing(
-    connection: Connection,
-    asked: Forgetting,
-    requests: Sequence[Forgetting],
-    *,
-    owner_node: str,
-    is_functional: Callable[[str], bool],
-) -> list[Forgetting]:
+def sharing(connection: Connection, asked: Forgetting, requests: Sequence[Forgetting]) -> list[Forgetting]:
     """The requests among these that take support from what this one does, or from what such a one does, in order.
 
-    The facts of one person are independent, since none of them keeps the person, unless they are about a relation that
-    `is_functional`: its facts end one another.
+    The facts of one person are independent, since none of them keeps the person, unless their relation is functional:
+    its facts end one another.
     """
-    left = _footprints(connection, asked.user_id, requests, owner_node, is_functional)
+    left = _footprints(connection, asked.user_id, requests)
     found, look = {asked.id}, [left.pop(asked.id, _Footprint())]
     while look:
         one = look.pop()
@@ -65,20 +62,13 @@ def supporting_messages(connection: Connection, user_id: int, targets: Targets) 
     found |= {f"observation:{row.id}" for row in _rows(connection, user_id, observations, nodes | edges, "target")}
     supporting = set()
     for row in _rows(connection, user_id, people, nodes, "entity_id"):
-        found.add(f"person:{row.id}")
-        parts = (evidence.c.user_id == user_id) & evidence.c.target.startswith(f"profile:{row.id}:")
-        supporting |= set(connection.execute(select(evidence.c.message_id).where(parts)).scalars())
-    supporting |= {row.message_id for row in _rows(connection, user_id, evidence, found, "target")}
+        of_person = evidence.rows_with_parts(connection, user_id, f"person:{row.id}", "profile", row.id)
+        supporting |= {line.message_id for line in of_person}
+    supporting |= {line.message_id for line in evidence.rows_of_targets(connection, user_id, found)}
     return supporting - {None}
 
 
-def _footprints(
-    connection: Connection,
-    user_id: int,
-    requests: Sequence[Forgetting],
-    owner_node: str,
-    is_functional: Callable[[str], bool],
-) -> dict[str, _Footprint]:
+def _footprints(connection: Connection, user_id: int, requests: Sequence[Forgetting]) -> dict[str, _Footprint]:
     targets = _targets(connection, user_id, requests)
     by_kind: dict[str, set[str]] = defaultdict(set)
     for kind, id in {one for found in targets.values() for one in found}:
@@ -104,7 +94,7 @@ def _footprints(
                 one.nodes.add(merged.get(holder, holder))
             if holder in groups:
                 one.nodes.add(groups[holder])
-            for end in set(edges.get(holder, ())) - {owner_node}:
+            for end in set(edges.get(holder, ())) - {owner_node_id(user_id)}:
                 (one.ends if end in persons else one.nodes).add(merged.get(end, end))
     return found
 
@@ -118,15 +108,16 @@ def _targets(connection: Connection, user_id: int, requests: Sequence[Forgetting
             lines[row.target].add(row.forgetting_id)
         else:
             found[row.forgetting_id].add(_whole(row.target if row.kind == "part" else f"{row.kind}:{row.target}"))
-    for row in _rows(connection, user_id, evidence, lines, "message_id"):
+    for row in evidence.rows_of_lines(connection, user_id, Lines(lines)):
         for forgetting_id in lines[row.message_id]:
             found[forgetting_id].add(_whole(row.target))
     for row in _rows(connection, user_id, segments, lines, "message_id"):  # it goes with its last line
         for forgetting_id in lines[row.message_id]:
             found[forgetting_id].add(("episode", row.episode_id))
-    episodes = {one.ref_id or "": one.id for one in requests if one.kind == "episode"}
-    for row in _rows(connection, user_id, evidence, episodes, "episode_id"):
-        found[episodes[row.episode_id]] |= {("episode", row.episode_id), _whole(row.target)}
+    for one in requests:
+        if one.kind == "episode":
+            of_episode = evidence.rows_of_lines(connection, user_id, Lines(episode_id=one.ref_id, segments=None))
+            found[one.id] |= {("episode", one.ref_id or ""), *(_whole(row.target) for row in of_episode)}
     return found
 
 
