@@ -242,50 +242,21 @@ class _Taking:
             elif item.kind in RELATIONS:
                 value = item_key(item, self._index.region)[1] if item.kind == "phone" else item.value
                 target = self._node(value, _TYPES.get(item.kind, "concept"), episode_id, line)
-                claims.append(
-                    self._claim(
-                        person.entity_id,
-                        RELATIONS[item.kind],
-                        target,
-                        item,
-                        value,
-                        person.display_name,
-                        line,
-                        episode_id,
-                    )
-                )
+                claims.append(self._claim(person, item, value, target, line, episode_id))
         kin = kin_of_label(next((one.text for one in contact.card if one.name == review.TO_OWNER), "?"))
         if kin is not None:
             owner = store.ensure_owner_node(self._connection, self._user.user_id, self._user.called, self._now).id
-            claims.append(
-                self._kin_claim(
-                    kin,
-                    person.entity_id,
-                    owner,
-                    person.display_name,
-                    self._user.called,
-                    ClaimLine(1, contact.name),
-                    episode_id,
-                )
-            )
+            name, called, line = person.display_name, self._user.called, ClaimLine(1, contact.name)
+            claims.append(self._kin_claim(kin, person.entity_id, owner, name, called, line, episode_id))
         knowledge.record_claims(self._connection, self._user.user_id, claims, now=self._now, source="system:contacts")
 
-    def _claim(
-        self,
-        source: str,
-        relation: str,
-        target: str,
-        item: Item,
-        value: str,
-        name: str,
-        line: ClaimLine,
-        episode_id: str,
-    ) -> NewClaim:
-        text = self._words[item.kind][self._user.lang].format(name=name, value=value)
-        since = self._now if item.kind == "organization" else None
-        return NewClaim(
-            source, relation, target, text, self._now, since, episode_id=episode_id, lines=[line], set_by="import"
+    def _claim(self, person: Person, item: Item, value: str, target: str, line: ClaimLine, episode_id: str) -> NewClaim:
+        text = self._words[item.kind][self._user.lang].format(name=person.display_name, value=value)
+        since, ends = (
+            self._now if item.kind == "organization" else None,
+            (person.entity_id, RELATIONS[item.kind], target),
         )
+        return NewClaim(*ends, text, self._now, since, episode_id=episode_id, lines=[line], set_by="import")
 
     def _kin_claim(
         self, kin: Kin, who: str, whom: str, name: str, other: str, line: ClaimLine, episode_id: str

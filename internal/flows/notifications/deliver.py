@@ -165,12 +165,7 @@ def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | Non
 
 
 def _append_event(
-    connection: Connection,
-    user: User,
-    delivery: NotificationMessage,
-    message_id: str,
-    instruction_id: str,
-    now: datetime,
+    connection: Connection, user: User, delivery: NotificationMessage, message_id: str, instruction: str, now: datetime
 ) -> None:
     causes = [one.event_id for one in delivery.about]
     payload = {
@@ -183,7 +178,7 @@ def _append_event(
         "caused_by": causes[0] if len(causes) == 1 else causes,
         "notification": [one.id for one in delivery.about],
         "message": message_id,
-        "instruction": instruction_id,
+        "instruction": instruction,
     }
     events.append(
         connection, notifications.SENT, source=SOURCE, now=now, user_id=user.user_id, payload=payload, links=links

@@ -26,19 +26,14 @@ Operation = Literal["created", "updated", "referenced"]
 
 
 def write(
-    connection: Connection,
-    user_id: int,
-    lookup: MemoryLookup,
-    setting: ReplyContext,
-    *,
-    source: str = "agent:Archivist",
+    connection: Connection, user_id: int, lookup: MemoryLookup, reply: ReplyContext, *, source: str = "agent:Archivist"
 ) -> WriteOutcome:
     """Records the memories of a reply, finds or makes their nodes and projects them.
 
     An item or link that breaks a rule is refused alone, with the reason of the graph's registry, or unknown_entity,
     unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
     """
-    writer = Writer(connection, user_id, lookup, setting)
+    writer = Writer(connection, user_id, lookup, reply)
     # Contradictions come last, when the memories they are between are complete.
     ordered = sorted(lookup.memories, key=lambda memory: memory.node.label == "Contradiction")
     kept = [(memory, node) for memory in ordered if (node := writer.item(memory)) is not None]
@@ -52,10 +47,10 @@ def write(
 class Writer:
     """Writes one reply's memories."""
 
-    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, setting: ReplyContext) -> None:
-        self._connection, self._user_id, self._lookup, self._setting = connection, user_id, lookup, setting
-        self._resolver = Resolver(connection, user_id, lookup, setting.entities)
-        self.projector = MemoryProjector(connection, user_id, now=setting.now, run_id=setting.run_id)
+    def __init__(self, connection: Connection, user_id: int, lookup: MemoryLookup, reply: ReplyContext) -> None:
+        self._connection, self._user_id, self._lookup, self._reply = connection, user_id, lookup, reply
+        self._resolver = Resolver(connection, user_id, lookup, reply.entities)
+        self.projector = MemoryProjector(connection, user_id, now=reply.now, run_id=reply.run_id)
         self.refused: list[Refusal] = []
         self._touched: dict[str, TargetKind] = {}
         self._fresh: set[str] = set()
@@ -126,8 +121,8 @@ class Writer:
         self, ref: NodeRef, stated: Mapping[str, Any], lines: Sequence[ObservedLine], node_id: str | None = None
     ) -> Node:
         first = Observation(
-            self._user_id, "", "", "node", stated, min(line.said_at for line in lines), self._setting.now,
-            self._setting.episode_id,
+            self._user_id, "", "", "node", stated, min(line.said_at for line in lines), self._reply.now,
+            self._reply.episode_id,
         )  # fmt: skip
         properties = {name: value for name, value in folded(ref.label, [first]).items() if value is not None}
         node = store.add_node(
@@ -135,9 +130,9 @@ class Writer:
             self._user_id,
             ref.label,
             properties,
-            now=self._setting.now,
+            now=self._reply.now,
             node_id=node_id,
-            run_id=self._setting.run_id,
+            run_id=self._reply.run_id,
             findable=ref.label not in UNSEARCHED and node_id is None,
         )
         self._fresh.add(node.id)
@@ -156,8 +151,8 @@ class Writer:
                     name,
                     value,
                     current,
-                    now=self._setting.now,
-                    run_id=self._setting.run_id,
+                    now=self._reply.now,
+                    run_id=self._reply.run_id,
                 )
                 if suggested is not None:
                     self.projector.changes.note("suggested", suggested)
@@ -183,7 +178,7 @@ class Writer:
         if known is None:
             stated = {name: checked[name] for name in checked if name in attributes}
             first = Observation(self._user_id, "", "", "edge", properties | {"attributes": stated},
-                                self._setting.now, self._setting.now)  # fmt: skip
+                                self._reply.now, self._reply.now)  # fmt: skip
             known = store.add_edge(
                 self._connection,
                 self._user_id,
@@ -191,8 +186,8 @@ class Writer:
                 source.id,
                 target.id,
                 {**checked, **folded_edge(type, [first])},
-                now=self._setting.now,
-                run_id=self._setting.run_id,
+                now=self._reply.now,
+                run_id=self._reply.run_id,
             )
             self.projector.changes.note("linked", known.id)
         self._observe(known.id, "edge", [type, source.id, target.id], properties, lines, "referenced")
@@ -203,17 +198,17 @@ class Writer:
     def _connect_to_session(self, memory: ProposedMemory, node: Node) -> None:
         """FROM_SOURCE with a quote of each of its lines, and IN_CONTEXT of the session in which it was said."""
         lines = self._lines(memory)
-        if self._setting.source is not None:
+        if self._reply.source is not None:
             trust = max(line.reliability for line in lines)
-            ref = replace(self._setting.source, properties={**self._setting.source.properties, "reliability": trust})
+            ref = replace(self._reply.source, properties={**self._reply.source.properties, "reliability": trust})
             source = self._node(ref, lines)
             for line in lines:
                 self._edge("FROM_SOURCE", node, source, {"excerpt": line.quote[:EXCERPT]}, [line])
-        if self._setting.session is not None:
+        if self._reply.session is not None:
             self._in_session(memory, node, lines)
 
     def _in_session(self, memory: ProposedMemory, node: Node, lines: Sequence[ObservedLine]) -> None:
-        ref_to_session = self._setting.session
+        ref_to_session = self._reply.session
         assert ref_to_session is not None  # asked before
         ref, context_id = session_context(self._user_id, ref_to_session)
         properties = stated_properties(ref)
@@ -302,7 +297,7 @@ class Writer:
     # --- Observations
 
     def _lines(self, memory: ProposedMemory) -> list[ObservedLine]:
-        lines = [self._setting.lines[number] for number in memory.evidence if number in self._setting.lines]
+        lines = [self._reply.lines[number] for number in memory.evidence if number in self._reply.lines]
         if not lines:
             raise Refused("no_support", "evidence: at least one line is expected")
         return lines
@@ -316,20 +311,20 @@ class Writer:
         lines: Sequence[ObservedLine],
         operation: Operation,
     ) -> None:
-        setting = self._setting
+        reply = self._reply
         segments = [line.segment for line in lines]
         observation = Observation(
             user_id=self._user_id,
             id=observation_repository.observation_id(
-                self._user_id, setting.episode_id, segments, [kind, *identity], properties
+                self._user_id, reply.episode_id, segments, [kind, *identity], properties
             ),
             target=target,
             kind=kind,
             properties=dict(properties),
             said_at=min(line.said_at for line in lines),
-            created_at=setting.now,
-            episode_id=setting.episode_id,
-            run_id=setting.run_id,
+            created_at=reply.now,
+            episode_id=reply.episode_id,
+            run_id=reply.run_id,
         )
         if not observation_repository.add(self._connection, observation):
             observation_repository.move(self._connection, self._user_id, [observation.id], target)
@@ -343,7 +338,7 @@ class Writer:
             "observation",
             {observation.id: support},
             operation=operation,
-            run_id=setting.run_id,
+            run_id=reply.run_id,
         )
         self._touched[target] = kind
 
