@@ -61,17 +61,12 @@ class Assertions(Generic[S]):
         evidence.remove_support(connection, user_id, targets, lines)
 
     def change(
-        self,
-        connection: Connection,
-        user_id: int,
-        ids: Collection[str],
-        *conditions: ColumnElement[bool],
-        **values: Any,
+        self, connection: Connection, user_id: int, ids: Collection[str], *only: ColumnElement[bool], **values: Any
     ) -> None:
-        """Changes those of these assertions that meet the conditions."""
+        """Changes those of these assertions that meet the conditions `only`."""
         columns = self._table.c
         for part in chunks(ids):
-            ours = update(self._table).where(columns.user_id == user_id, columns.id.in_(part), *conditions)
+            ours = update(self._table).where(columns.user_id == user_id, columns.id.in_(part), *only)
             connection.execute(ours.values(values))
 
     def remove(self, connection: Connection, user_id: int, ids: Collection[str]) -> None:

@@ -108,14 +108,9 @@ def from_blob(blob: bytes) -> Vector:
 
 
 def nearest(
-    connection: Connection,
-    user_id: int,
-    model: str,
-    wanted: Mapping[K, Vector],
-    *conditions: ColumnElement[bool],
-    count: int,
+    connection: Connection, user_id: int, model: str, wanted: Mapping[K, Vector], *only: ColumnElement[bool], count: int
 ) -> dict[K, list[tuple[str, float]]]:
-    """For each wanted vector the ids of the nearest search items of these conditions, best first, with the cosines.
+    """For each wanted vector the ids of the nearest search items that meet `only`, best first, with the cosines.
 
     `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older
     texts, are passed over.
@@ -128,7 +123,7 @@ def nearest(
     joined = search_items.join(vectors, same_item & current & (vectors.c.dim == matrix.shape[1]))
     query = select(search_items.c.ref_id, vectors.c.vec).select_from(joined)
     best: dict[K, list[tuple[float, str]]] = {key: [] for key in wanted}
-    for rows in connection.execute(query.where(search_items.c.user_id == user_id, *conditions)).partitions(_AT_ONCE):
+    for rows in connection.execute(query.where(search_items.c.user_id == user_id, *only)).partitions(_AT_ONCE):
         ids, stored = [row.ref_id for row in rows], np.stack([from_blob(row.vec) for row in rows])
         for key, cosines in zip(wanted, matrix @ stored.T, strict=True):
             best[key] = nlargest(count, [*best[key], *zip(cosines.tolist(), ids, strict=True)])
