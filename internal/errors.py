@@ -1,5 +1,8 @@
 """One exception tree. Foreign errors are translated into it at one border each; a class's docstring is its message."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -57,6 +60,19 @@ class Refused(LaplacedError):
     def __init__(self, reason: str, message: str | None = None) -> None:
         super().__init__(message or reason)
         self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A part of something larger that was not done. `reason` is a short stable word (metrics), `detail` a sentence."""
+
+    reason: str
+    detail: str
+
+    @classmethod
+    def of(cls, error: LaplacedError) -> Refusal:
+        """The refusal that an error of a rule is, or of an id that names nothing."""
+        return cls(error.reason if isinstance(error, Refused) else "unknown_node", str(error))
 
 
 class Conflict(LaplacedError):

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from internal.agents.prompts import unescaped
-from internal.errors import ModelReplyInvalid, Refused
-from internal.people.operations import RefusedOperation
+from internal.errors import ModelReplyInvalid, Refusal, Refused
 
 Kept = TypeVar("Kept")
 
@@ -15,10 +14,10 @@ class ItemReader:
 
     def __init__(self, kind: str = "") -> None:
         self._kind = kind
-        self.refused: list[RefusedOperation] = []
+        self.refused: list[Refusal] = []
 
     def refuse(self, refusal: Refused) -> None:
-        self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
+        self.refused.append(Refusal.of(refusal))
 
     def keep(self, items: Sequence[Any], read: Callable[[Any], Kept], most: int | None = None) -> list[Kept]:
         """What `read` makes of these items; those that it refuses, and those beyond `most`, are refused."""

@@ -10,23 +10,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.errors import Refused
+from internal.errors import Refusal, Refused
 from internal.events import repository as events
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes, merge, repository, suggestion_repository, support, tombstones
 from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names, sentences, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.names import clean_name, clean_username, keys_of, surnames_differ, unique_names
-from internal.people.operations import (
-    Added,
-    ApplyContext,
-    ApplyOutcome,
-    Merged,
-    Operation,
-    RefusedOperation,
-    SourceLine,
-    Updated,
-)
+from internal.people.operations import Added, ApplyContext, ApplyOutcome, Merged, Operation, SourceLine, Updated
 from internal.people.repository import SetBy
 from internal.storage.forgetting import tombstone_repository
 from internal.storage.types import new_id
@@ -45,7 +36,7 @@ def apply(connection: Connection, user_id: int, operations: Sequence[Operation],
 
 
 def record_refusal(
-    connection: Connection, user_id: int, operation: str, refused: RefusedOperation, context: ApplyContext
+    connection: Connection, user_id: int, operation: str, refused: Refusal, context: ApplyContext
 ) -> None:
     """Appends the event of a refused operation; its detail may hold words of a model."""
     events.append(
@@ -74,7 +65,7 @@ class _Reply:
             self._handler(operation)()
         except Refused as refusal:
             self._connection.exec_driver_sql("ROLLBACK TO operation")
-            refused = RefusedOperation(refusal.reason, str(refusal))
+            refused = Refusal.of(refusal)
             self.outcome.refused.append(refused)
             record_refusal(self._connection, self._user_id, type(operation).__name__, refused, self._context)
         self._connection.exec_driver_sql("RELEASE operation")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from internal.errors import Refusal
 from internal.people.model import Circle
 
 
@@ -55,14 +56,6 @@ Operation = Added | Updated | Merged
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedOperation:
-    """One operation that was not applied. `reason` is a short stable word (metrics), `detail` a sentence for people."""
-
-    reason: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class SourceLine:
     """The stored line behind an evidence number: its time, its place in the episode, its message.
 
@@ -105,7 +98,7 @@ class ApplyOutcome:
     """
 
     applied: dict[str, int] = field(default_factory=dict)
-    refused: list[RefusedOperation] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
     suggested: int = 0
     merged_entities: set[str] = field(default_factory=set)

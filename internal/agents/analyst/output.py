@@ -11,9 +11,8 @@ from internal.agents.model import TranscriptLine
 from internal.agents.reply_items import ItemReader, array, cut, one_line
 from internal.agents.reply_schema import NUMBER, TEXT, array_of, object_of, one_of
 from internal.chronicle.model import Verdict
-from internal.errors import ModelReplyInvalid, Refused
+from internal.errors import ModelReplyInvalid, Refusal, Refused
 from internal.llm.model import ReplySchema
-from internal.people.operations import RefusedOperation
 
 KEYS: Final = ("topic", "responses", "session_summary")
 
@@ -71,7 +70,7 @@ class AnalystReply:
     topic: str
     responses: Mapping[int, Judgement]
     session: Judgement | None
-    refused: tuple[RefusedOperation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] = ()) -> AnalystReply:

@@ -13,7 +13,7 @@ from internal.agents.archivist.reply.memories import MemoryReader, mentioned_ent
 from internal.agents.json_reply import read_id, read_object
 from internal.agents.model import TranscriptLine
 from internal.agents.reply_items import ItemReader, array, as_object
-from internal.errors import ModelReplyInvalid, Refused
+from internal.errors import ModelReplyInvalid, Refusal, Refused
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.llm.model import ReplySchema
@@ -21,7 +21,7 @@ from internal.memory.model import KnownMemory, ProposedMemory
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle
 from internal.people.names import MAX_NAME, clean_username
-from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
+from internal.people.operations import Added, Merged, Operation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
 NOTHING = '{"people_operations": []}'
@@ -59,7 +59,7 @@ class ArchivistReply:
     facts: tuple[ProposedFact, ...] = ()
     memories: tuple[ProposedMemory, ...] = ()
     mentioned: tuple[ProposedEntity, ...] = ()
-    refused: tuple[RefusedOperation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 def read_reply(text: str) -> dict[str, list[Any]]:
@@ -181,7 +181,7 @@ class _Reader(ItemReader):
         return None
 
     def _drop(self, made_up: object) -> None:
-        self.refused.append(RefusedOperation("username_not_in_evidence", f"nobody wrote {made_up!r}"))
+        self.refused.append(Refusal("username_not_in_evidence", f"nobody wrote {made_up!r}"))
 
 
 def _operations(reply: dict[str, Any]) -> list[Any]:

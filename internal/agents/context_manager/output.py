@@ -14,9 +14,8 @@ from internal.agents.model import ContextRequest, TranscriptLine, WeighingReques
 from internal.agents.reply_items import ItemReader, as_object, one_line
 from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
 from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
-from internal.errors import ModelReplyInvalid, Refused
+from internal.errors import ModelReplyInvalid, Refusal, Refused
 from internal.llm.model import ReplySchema
-from internal.people.operations import RefusedOperation
 
 UNCHANGED: Final = '{"snapshot": null}'
 """Stands instead of a reply where there is nothing new, and leaves the snapshot as it was."""
@@ -62,7 +61,7 @@ class SnapshotReply:
     """The new snapshot; `refused` are items that were not taken."""
 
     snapshot: Snapshot
-    refused: tuple[RefusedOperation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Decisions:
     """Decisions by the notification's id; missing where the reply does not name it."""
 
     made: Mapping[str, Decision]
-    refused: tuple[RefusedOperation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int, str]) -> SnapshotReply:

@@ -10,9 +10,8 @@ from internal.agents.known_task import KnownTask
 from internal.agents.model import TranscriptLine
 from internal.agents.reply_items import ItemReader, array
 from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
-from internal.errors import Refused
+from internal.errors import Refusal, Refused
 from internal.llm.model import ReplySchema
-from internal.people.operations import RefusedOperation
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
 KEYS: Final = ("tasks", "settled", "done")
@@ -86,7 +85,7 @@ class SettledTask:
 class TaskReply:
     tasks: tuple[ProposedTask, ...] = ()
     settled: tuple[SettledTask, ...] = ()
-    refused: tuple[RefusedOperation, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 def read_reply(text: str) -> dict[str, list[Any]]:

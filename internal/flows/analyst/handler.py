@@ -20,12 +20,11 @@ from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProf
 from internal.agents.responder.rules import rules
 from internal.chronicle import repository as sessions, service as chronicle
 from internal.chronicle.model import Event, EventLabel, Session
-from internal.errors import ModelReplyTruncated
+from internal.errors import ModelReplyTruncated, Refusal
 from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals
 from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 
@@ -62,7 +61,7 @@ class ResolvedAnalysis:
     responses: Mapping[int, Judgement]
     session: Judgement
     mentions: Mapping[int, Mentions]
-    refused: Sequence[RefusedOperation]
+    refused: Sequence[Refusal]
     known: KnownNames
 
 
@@ -219,14 +218,14 @@ def completed(
 
 def without_people(
     judgements: Mapping[int, Judgement], about_people: frozenset[str]
-) -> tuple[dict[int, Judgement], list[RefusedOperation]]:
+) -> tuple[dict[int, Judgement], list[Refusal]]:
     """The judgements without lessons that name somebody: those are facts, and would be shown at any moment. Pure."""
     kept = {
         number: replace(judgement, lessons=tuple(one for one in judgement.lessons if one not in about_people))
         for number, judgement in judgements.items()
     }
     lost = sum(len(judgements[number].lessons) - len(judgement.lessons) for number, judgement in kept.items())
-    return kept, [RefusedOperation("names_somebody", "a lesson is about a person")] * lost
+    return kept, [Refusal("names_somebody", "a lesson is about a person")] * lost
 
 
 def _set_summary(connection: Connection, event: Event, summary: str) -> None:

@@ -14,12 +14,12 @@ from internal.agents.context_manager.output import UNCHANGED, SnapshotReply, par
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
 from internal.dialogue.snapshots import repository as snapshots
 from internal.dialogue.snapshots.model import EMPTY, PARTS, Item, Snapshot, bounded
+from internal.errors import Refusal
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleInput
 from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.language.search.grounding import Proposed, ungrounded
 from internal.language.worker.process_pool import LanguageWorker
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 
@@ -111,7 +111,7 @@ def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, st
     items = reply.snapshot.items
     gone = [items[index] for index in ungrounded(list(map(proposed, items)), request.owner.language)]
     who, now, threads = (tuple(item for item in reply.snapshot.part(part) if item not in gone) for part in PARTS)
-    refused = [RefusedOperation("not_in_evidence", "nothing of it stands in the lines it rests on")] * len(gone)
+    refused = [Refusal("not_in_evidence", "nothing of it stands in the lines it rests on")] * len(gone)
     return SnapshotReply(Snapshot(who, now, threads, reply.snapshot.by_rules), (*reply.refused, *refused))
 
 

@@ -13,6 +13,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.archivist.output import NOTHING, ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
+from internal.errors import Refusal
 from internal.flows.archivist.known_facts import KnownThings, known_things
 from internal.flows.archivist.known_memories import from_snapshot, known_memories, snapshot_of
 from internal.flows.archivist.reply_guard import ReplyGuard
@@ -33,7 +34,7 @@ from internal.memory import service as memory
 from internal.memory.model import KnownMemory, MemoryLookup
 from internal.people import apply_operations, repository as people, service as people_service
 from internal.people.model import INNER_CIRCLE, Person
-from internal.people.operations import ApplyContext, ApplyOutcome, RefusedOperation
+from internal.people.operations import ApplyContext, ApplyOutcome
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import Run
 from internal.storage.database import Database
@@ -240,7 +241,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         outcome: ApplyOutcome,
         facts: WrittenFacts,
         memories: WrittenMemories,
-        refused: Sequence[RefusedOperation],
+        refused: Sequence[Refusal],
     ) -> Applied:
         """`refused` without those of `outcome`: `apply_operations` has reported them."""
         payload = {

@@ -7,13 +7,14 @@ from typing import TypeVar
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.archivist.reply.memories import OWN_WHEN_NEW, mentioned_entities
 from internal.agents.model import ArchivistRequest, Language
+from internal.errors import Refusal
 from internal.flows.runs.slices import evidence_texts
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
 from internal.language.search.grounding import Proposed, is_owner, owner_as_person, ungrounded
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.model import NAMING, ProposedMemory
 from internal.people.model import names_of
-from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
+from internal.people.operations import Added, Merged, Operation, Updated
 
 Item = TypeVar("Item")
 
@@ -37,8 +38,8 @@ class ReplyGuard:
         memories = await self._grounded(reply.memories, judge.memory, language)
         before = (people, reply.entities, reply.facts, reply.memories)
         lost = sum(map(len, before)) - sum(map(len, (operations, entities, facts, memories)))
-        refused = [RefusedOperation("owner_as_person", "the owner is not one of the people")] * owners
-        refused += [RefusedOperation("not_in_evidence", "nothing of it stands in the lines it cites")] * lost
+        refused = [Refusal("owner_as_person", "the owner is not one of the people")] * owners
+        refused += [Refusal("not_in_evidence", "nothing of it stands in the lines it cites")] * lost
         return ArchivistReply(
             operations, entities, facts, memories, mentioned_entities(memories), (*reply.refused, *refused)
         )

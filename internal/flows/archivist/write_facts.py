@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
+from internal.errors import Refusal
 from internal.flows.forgetting.tombstones import without_forgotten
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import service
@@ -15,7 +16,6 @@ from internal.knowledge.entities.resolve import ResolveContext
 from internal.knowledge.entities.resolved_names import FactLookup, Resolution
 from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import CitationOperation
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 
 
@@ -28,7 +28,7 @@ class WrittenFacts:
     """
 
     counts: Mapping[str, int]
-    refused: Sequence[RefusedOperation]
+    refused: Sequence[Refusal]
     asked: bool
     nodes: Mapping[str, str]
 
@@ -70,9 +70,8 @@ def write_facts(
     counts = recorded.changes.counts()
     if resolved.created:
         counts["entities"] = len(resolved.created)
-    refused = [RefusedOperation(one.reason, one.detail) for one in resolved.refused]
-    refused += [RefusedOperation(one.reason, one.detail) for one in recorded.refused]
-    refused += [RefusedOperation("denied", "the owner denied this after it was said") for _ in denied]
+    refused = [*resolved.refused, *recorded.refused]
+    refused += [Refusal("denied", "the owner denied this after it was said") for _ in denied]
     return WrittenFacts(counts, refused, bool(recorded.changes.contradictions), resolved.nodes)
 
 

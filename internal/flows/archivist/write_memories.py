@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.chronicle import repository as chronicle
+from internal.errors import Refusal
 from internal.flows.forgetting.tombstones import without_forgotten_memories
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import episode_repository as episodes
@@ -19,7 +20,6 @@ from internal.knowledge.model import Episode
 from internal.memory import service as memory
 from internal.memory.model import INSTRUCTION, MemoryLookup, NodeRef
 from internal.memory.observations.changes import ObservedLine, ReplyContext, SessionRef
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 
 OWN: Final = 0.9
@@ -37,7 +37,7 @@ class WrittenMemories:
     """`counts` has the numbers of nodes and edges by outcome; `asked` = something only the owner can settle."""
 
     counts: Mapping[str, int]
-    refused: Sequence[RefusedOperation]
+    refused: Sequence[Refusal]
     asked: bool
 
 
@@ -80,18 +80,17 @@ def write_memories(
         memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)
     # Preferences that the reply names as things count once more: facts and memories both count as observations of them.
     memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
-    refused = [RefusedOperation(one.reason, one.detail) for one in forgotten] + foreign
-    refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
+    refused = [*forgotten, *foreign, *written.refused]
     return WrittenMemories({name: count for name, count in counts.items() if count}, refused, written.asked)
 
 
 def _without_foreign_instructions(
     lookup: MemoryLookup, lines: Sequence[SliceLine]
-) -> tuple[MemoryLookup, list[RefusedOperation]]:
+) -> tuple[MemoryLookup, list[Refusal]]:
     """Without the instructions that no message of the owner's to the bot gives: no page or import instructs it."""
     said = {line.shown.number for line in lines if line.message_id is not None and line.shown.owners_word}
     kept = [one for one in lookup.memories if not _instructs(one.node) or said.intersection(one.evidence)]
-    refused = RefusedOperation("not_own_words", "an instruction rests on what the owner told the bot")
+    refused = Refusal("not_own_words", "an instruction rests on what the owner told the bot")
     return replace(lookup, memories=kept), [refused] * (len(lookup.memories) - len(kept))
 
 

@@ -6,9 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.errors import Refusal
 from internal.graph import registry, store
 from internal.graph.store import owner_node_id
-from internal.knowledge.entities.resolved_names import DatedFact, NamedEntity, Refusal, Resolution
+from internal.knowledge.entities.resolved_names import DatedFact, NamedEntity, Resolution
 from internal.knowledge.model import Fact
 from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key

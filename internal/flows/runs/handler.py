@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from internal.agents.model import AgentReply
-from internal.errors import Conflict
+from internal.errors import Conflict, Refusal
 from internal.events import agent_state_repository as agent_state, bus, repository as events
 from internal.events.bus import Topic
 from internal.flows.runs.slices import current_revs
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 
@@ -29,7 +28,7 @@ def publish_result(
     connection: Connection,
     run: Run,
     payload: Mapping[str, Any],
-    refused: Sequence[RefusedOperation],
+    refused: Sequence[Refusal],
     *,
     source: str,
     now: datetime,
@@ -82,9 +81,9 @@ class Applied:
     """
 
     payload: Mapping[str, Any]
-    refused: Sequence[RefusedOperation] = ()
+    refused: Sequence[Refusal] = ()
     counts: Sequence[Count] = ()
-    reported: Sequence[RefusedOperation] = ()
+    reported: Sequence[Refusal] = ()
 
 
 class RefusalObserver(Protocol):

@@ -14,11 +14,10 @@ from internal.agents.task_manager.output import ProposedTask, SettledTask, TaskR
 from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refusal, Refused
 from internal.flows.runs.slices import SliceLine
 from internal.flows.sessions.lifecycle import withdraw_about
 from internal.language.tasks.completion import same_task
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.tasks import repository as tasks, service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, first_firing
@@ -48,7 +47,7 @@ class TaskChanges:
     """The number of tasks that were proposed, opened, changed, done and cancelled, and what was refused."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    refused: list[RefusedOperation] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
 
 
 def same_titles(titles: Sequence[str], known: Sequence[str]) -> list[list[int]]:
@@ -100,7 +99,7 @@ class _TaskWriter:
             work()
         except (Refused, NotFound) as refusal:
             reason = refusal.reason if isinstance(refusal, Refused) else "gone"
-            self.changes.refused.append(RefusedOperation(reason, str(refusal)))
+            self.changes.refused.append(Refusal(reason, str(refusal)))
 
     def open_or_change(self, resolved: ResolvedTask) -> None:
         """Opens a task, or brings a known one up to date that it is already."""

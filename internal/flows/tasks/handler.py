@@ -15,6 +15,7 @@ from internal.access.model import User
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, OwnerProfile, TaskManager, TaskManagerRequest
 from internal.agents.task_manager.output import NOTHING, ProposedTask, SettledTask, TaskReply, parse
+from internal.errors import Refusal
 from internal.flows.runs.handler import Applied, Prepared, RunHandler, StaleResolution
 from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
 from internal.flows.tasks.apply import Question, ResolvedTask, apply_reply, same_titles
@@ -23,7 +24,6 @@ from internal.language.tasks.intentions import without_request
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Person
-from internal.people.operations import RefusedOperation
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 from internal.tasks import repository as tasks, service
@@ -42,8 +42,8 @@ def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str,
     tasks = [task for task in asked if judge.stated(task.title, task.line)]
     settled = [end for one in reply.settled if (end := judge.settled(one)) is not None]
     lost = len(asked) + len(reply.settled) - len(tasks) - len(settled)
-    refused = [RefusedOperation("no_request_in_evidence", "nobody asks for it or promises it")] * len(unasked)
-    refused += [RefusedOperation("not_in_evidence", "nothing of it stands in the line it cites")] * lost
+    refused = [Refusal("no_request_in_evidence", "nobody asks for it or promises it")] * len(unasked)
+    refused += [Refusal("not_in_evidence", "nothing of it stands in the line it cites")] * lost
     return TaskReply(tuple(tasks), tuple(settled), (*reply.refused, *refused))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from internal.errors import Refusal
 from internal.graph.derivation import DerivedChanges
 from internal.knowledge.model import DatePrecision, SetBy
 
@@ -50,15 +51,6 @@ class NewClaim:
     set_by: SetBy = "archivist"
     valid_precision: DatePrecision | None = None
     invalid_precision: DatePrecision | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A claim that was not recorded: its place among those given, and a short stable reason."""
-
-    index: int
-    reason: str
-    detail: str
 
 
 @dataclass(slots=True)

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused, expect_found
+from internal.errors import NotFound, Refusal, Refused, expect_found
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.claims.changes import Changes, NewClaim, RecordOutcome, Refusal
+from internal.knowledge.claims.changes import Changes, NewClaim, RecordOutcome
 from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.time_rules import refuse_interval
 from internal.knowledge.model import CitationOperation, Claim
@@ -40,12 +40,11 @@ def record_claims(
     """
     stored: list[tuple[Claim, bool]] = []
     refused: list[Refusal] = []
-    for index, new in enumerate(claims):
+    for new in claims:
         try:
             stored.append(_store(connection, user_id, new, now, run_id))
         except (Refused, NotFound) as error:
-            reason = error.reason if isinstance(error, Refused) else "unknown_node"
-            refused.append(Refusal(index, reason, str(error)))
+            refused.append(Refusal.of(error))
     projector = FactProjector(connection, user_id, now=now, run_id=run_id)
     projector.project(group_of(claim) for claim, _ in stored)
     projector.record(source)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from internal.errors import Refused
+from internal.errors import Refusal, Refused
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -24,7 +24,6 @@ from internal.knowledge.entities.resolved_names import (
     FactLookup,
     NamedEntity,
     NameMatch,
-    Refusal,
     Resolution,
 )
 from internal.knowledge.entities.types import PERSON, EntityType, EntityTypes, implied_types
@@ -137,7 +136,7 @@ class _Resolver:
             node = self._node(proposed.name, proposed.labels, proposed)
             self._learn(node, proposed)
         except Refused as refusal:
-            self._refused.append(Refusal(refusal.reason, str(refusal)))
+            self._refused.append(Refusal.of(refusal))
         else:
             self._entities.append(NamedEntity(proposed, node.id, created=len(self._created) > made))
 
@@ -148,7 +147,7 @@ class _Resolver:
             target = self._end(proposed.target, proposed, implied[1])
             self._check(proposed, source, target)
         except Refused as refusal:
-            self._refused.append(Refusal(refusal.reason, str(refusal)))
+            self._refused.append(Refusal.of(refusal))
         else:
             self._facts.append(DatedFact(proposed, source, target, dates))
 

@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from internal.errors import Refusal
 from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.language.dates.precision import DatePrecision
 from internal.language.names.entities import MatchReason
@@ -63,14 +64,6 @@ class FactLookup:
     model: str = ""
     threshold: float = 1.0
     vectors: Mapping[str, Vector] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Something that was not written, with a stable reason and a sentence."""
-
-    reason: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)

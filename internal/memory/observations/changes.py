@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from internal.errors import Refusal
 from internal.graph.derivation import DerivedChanges
 from internal.memory.model import NodeRef
 
@@ -49,14 +50,6 @@ class ReplyContext:
     entities: Mapping[str, str] = field(default_factory=dict)
     source: NodeRef | None = None
     session: SessionRef | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Something that was not written, with a stable reason and a sentence."""
-
-    reason: str
-    detail: str
 
 
 @dataclass(slots=True)

@@ -6,12 +6,12 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound, Refused
+from internal.errors import NotFound, Refusal, Refused
 from internal.graph import registry, store
 from internal.graph.model import Edge, Node
 from internal.memory.model import NAMING, MemoryLookup, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
 from internal.memory.observations import repository as observation_repository, targets_repository
-from internal.memory.observations.changes import ObservedLine, Refusal, ReplyContext, WriteOutcome
+from internal.memory.observations.changes import ObservedLine, ReplyContext, WriteOutcome
 from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
 from internal.memory.observations.projection import MemoryProjector, texts_of
 from internal.memory.observations.resolve import Resolver, stated_properties
@@ -343,8 +343,7 @@ class Writer:
         self._touched[target] = kind
 
     def _refuse(self, error: Refused | NotFound) -> None:
-        reason = error.reason if isinstance(error, Refused) else "unknown_node"
-        self.refused.append(Refusal(reason, str(error)))
+        self.refused.append(Refusal.of(error))
 
 
 RELATED: Final = 3

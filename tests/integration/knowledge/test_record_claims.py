@@ -70,9 +70,8 @@ def test_each_claim_is_refused_alone(knowledge: Knowledge) -> None:
         NewClaim(anna, "WORKS_FOR", acme, "Anna works for ACME", now, now, episode_id=episode, lines=line),
     ]
     outcome = service.record_claims(knowledge.connection, OWNER, given, now=now)
-    reasons = [(refusal.index, refusal.reason) for refusal in outcome.refused]
     expected = ["no_support", "self_loop", "unknown_node", "interval", "relation_name", "empty_fact"]
-    assert reasons == list(enumerate(expected))
+    assert [refusal.reason for refusal in outcome.refused] == expected
     assert len(outcome.facts) == len(knowledge.facts()) == 1
 
 

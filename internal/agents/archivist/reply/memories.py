@@ -11,7 +11,7 @@ from internal.agents.archivist.reply.memory_values import TIME, folded_label, re
 from internal.agents.json_reply import read_id
 from internal.agents.model import TranscriptLine
 from internal.agents.reply_items import ItemReader, as_object
-from internal.errors import Refused
+from internal.errors import Refusal, Refused
 from internal.graph import registry
 from internal.graph.labels import NODES
 from internal.graph.relationships import FACT, RELATIONSHIPS, Relationship
@@ -28,7 +28,6 @@ from internal.memory.model import (
     RefKey,
 )
 from internal.people.names import MAX_NAME
-from internal.people.operations import RefusedOperation
 
 MAX_LINKS: Final = 60
 """Most links of one memory in one reply; more is a model that repeats itself."""
@@ -194,7 +193,7 @@ class MemoryReader(ItemReader):
         return own
 
 
-def without_one_sided(memories: Sequence[ProposedMemory]) -> tuple[tuple[ProposedMemory, ...], list[RefusedOperation]]:
+def without_one_sided(memories: Sequence[ProposedMemory]) -> tuple[tuple[ProposedMemory, ...], list[Refusal]]:
     """The memories without contradictions that conflict with fewer than two others, and without links to those."""
     sides: dict[RefKey, set[str | RefKey]] = {}
     for memory in memories:
@@ -211,7 +210,7 @@ def without_one_sided(memories: Sequence[ProposedMemory]) -> tuple[tuple[Propose
         for one in memories
         if not one_sided(one.node)
     )
-    refused = [RefusedOperation("one_sided", "a contradiction is between two memories")] * (len(memories) - len(kept))
+    refused = [Refusal("one_sided", "a contradiction is between two memories")] * (len(memories) - len(kept))
     return kept, refused
 
 
