@@ -23,7 +23,7 @@ class RestError(Exception):
 
 
 class BotDown(RestError):
-    """Nobody answers, or the server failed."""
+    """The bot does not answer, or its server failed."""
 
 
 class LoggedOut(RestError):

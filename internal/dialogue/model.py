@@ -29,7 +29,7 @@ SPEAKER_MARK = "speaker"
 """Key beside them in a message that somebody else than the owner wrote: his name. `sender_id` is his id."""
 
 CARDS_MARK = "cards"
-"""Key beside them in an answer: the place in its text from which the program speaks, in cards about what it did."""
+"""Key beside them in an answer: the position in its text from which the program speaks, in cards about what it did."""
 
 INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK, QUOTED_MARK, CARDS_MARK})
 """Keys for the program's own use, which stand in no prompt as they are."""

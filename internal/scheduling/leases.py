@@ -110,7 +110,7 @@ class Leases:
                     return until
                 await self._until_free(name, for_)
             except StorageError:
-                log.warning("lease_not_asked_for", extra={"lease": name}, exc_info=True)
+                log.warning("lease_request_failed", extra={"lease": name}, exc_info=True)
                 await asyncio.sleep(for_.total_seconds() / RENEWALS)
 
     async def _until_free(self, name: str, for_: timedelta) -> None:

@@ -113,7 +113,7 @@ class WorkerMembership:
                 wait = retry_delay(failures, timedelta(seconds=0.1), timedelta(seconds=2)).total_seconds()
                 if time.monotonic() + wait - begun > _PATIENCE_S:
                     raise
-                log.warning("worker_not_made_known", extra={"attempt": failures}, exc_info=True)
+                log.warning("worker_not_registered", extra={"attempt": failures}, exc_info=True)
                 await asyncio.sleep(wait)
             else:
                 return

@@ -169,7 +169,7 @@ def copy(connection: Connection, user_id: int, targets: Mapping[str, str]) -> li
 
 
 def publish(connection: Connection, user_id: int, lines: Mapping[str, LineRef]) -> list[str]:
-    """Gives what rests on unpublished messages their places in a fragment; returns the targets."""
+    """Gives what rests on unpublished messages its segments in a fragment; returns the targets."""
     waiting = (evidence.c.user_id == user_id) & (evidence.c.episode_id == UNPUBLISHED)
     rows = [row for row in connection.execute(select(evidence).where(waiting)) if row.message_id in lines]
     for row in rows:

@@ -220,7 +220,7 @@ class Composer:
     # Replies and edits
 
     def reply(self, message: Json) -> None:
-        """The next message answers this one."""
+        """Makes the next message a reply to this one."""
         self._editing, self._reply_to = None, message
         self._show_context("reply", self._context.say("reply-to", name=self._context.author(message)), message)
 

@@ -160,7 +160,7 @@ class TelegramDrafts:
                 can_stop=True,
             )
         except TelegramNotFound as error:  # a Bot API server that is older than drafts
-            log.info("drafts_unknown", extra={"error": describe(error)})
+            log.info("drafts_unsupported", extra={"error": describe(error)})
             self._native = False
             active.changed.set()  # shown as a message instead
         except TelegramBadRequest as error:

@@ -179,7 +179,7 @@ class Sender:
             self._observer.telegram_error(method, type(error).__name__)
             await self._until_written(lambda error=error: self._record(row, out, error))  # type: ignore[misc]
         except Exception as error:  # boundary of a message: one that cannot even be built must not block its chat
-            log.exception("message_impossible", extra={"outbox": row.id})
+            log.exception("message_not_built", extra={"outbox": row.id})
             error_text = type(error).__name__
             await self._until_written(lambda: self._delivery.refused(row, error_text))
         else:

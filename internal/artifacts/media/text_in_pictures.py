@@ -79,7 +79,7 @@ async def _read(jpeg: bytes, languages: str) -> _Reading:
 
 
 def _of_table(table: str) -> _Reading:
-    """What stands in tesseract's table, line after line."""
+    """The text in tesseract's table, line by line."""
     rows = [line.split("\t") for line in table.splitlines()[1:]]
     words = [row for row in rows if len(row) == 12 and row[11].strip()]
     sure = [row for row in words if float(row[10]) >= _LEAST_CONFIDENCE]

@@ -311,7 +311,7 @@ def fragment_of(
 
 
 def _changes_session(waiting: Sequence[Message], index: int, said_in: Mapping[str, str]) -> bool:
-    """Whether the message at this place is of another session. One that is no event belongs to those before it."""
+    """Whether the message at this position is of another session. One that is no event belongs to those before it."""
     here = next((said_in[one.id] for one in reversed(waiting[: index + 1]) if one.id in said_in), None)
     following = next((said_in[one.id] for one in waiting[index + 1 :] if one.id in said_in), None)
     return None not in (here, following) and here != following

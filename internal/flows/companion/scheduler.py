@@ -137,7 +137,7 @@ class CompanionScheduler:
         try:
             meant = await self._contacts.of_rhythm(user, task)
         except (ModelUnavailable, LanguageCallFailed) as error:
-            log.warning("contact_not_looked_up", extra={"reason": type(error).__name__})
+            log.warning("contact_lookup_failed", extra={"reason": type(error).__name__})
             return False
         return await self._database.write(lambda c: self._write_nudge(c, user, task, meant, now))
 

@@ -73,7 +73,7 @@ class ReminderScheduler:
         except StorageError:
             raise
         except Exception:  # border of one owner: the others' tasks are due all the same
-            log.exception("firing_failed", extra={"user_id": owner})
+            log.exception("tasks_not_fired", extra={"user_id": owner})
             return 0
         for task, sent in fired:
             if sent:

@@ -255,7 +255,7 @@ class TurnFlow:
         except ModelReplyTruncated:
             if not "".join(written).strip():
                 raise
-            log.info("answer_cut", extra={"turn": question.turn.id})
+            log.info("answer_truncated", extra={"turn": question.turn.id})
             return replace(_STOPPED_REPLY, text="".join(written).rstrip() + CUT)
         return final or replace(_STOPPED_REPLY, text="".join(written))
 

@@ -95,7 +95,7 @@ class Intake:
                 changes_together(lambda c: self._take(c, update_n, user, incoming, now, answer=answer)), point="C2"
             )
         if refusal is not None:  # the message is kept all the same: it is his owner's
-            log.info("author_not_remembered", extra={"reason": refusal})
+            log.info("author_not_stored", extra={"reason": refusal})
         if taken.message is not None:
             self._buffers.add(taken.message, now)
         return taken

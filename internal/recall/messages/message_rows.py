@@ -33,7 +33,7 @@ _SOME: Final = 500
 """Messages that tell what all of them mean: of all 100,000 the mean is hardly another."""
 
 NOBODY: Final = -1
-"""The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
+"""The row of a missing neighbour: at this index every array of length rows + 1 has 0."""
 
 
 COLUMNS: Final[dict[str, Any]] = {
@@ -77,7 +77,7 @@ class MessageRows:
 
     `moment` is in microseconds, `sender` a sender number, `traits` the bits of
     `internal.language.search.message_traits`, `previous` and `following` the neighbouring rows in the session or
-    NOBODY, `session` counts from 0, `mean_idf` is that of the message's words. `slot` is the place of
+    NOBODY, `session` counts from 0, `mean_idf` is that of the message's words. `slot` is the index of
     the message among `vectors` (messages, dimensions); times `scales` they are normalised, a scale of 0 is no vector.
     """
 
@@ -188,7 +188,7 @@ def passages_of(terms: str) -> list[str]:
 
 
 def padded_links(renumbered: Numbers) -> Numbers:
-    """New row numbers by old ones, with one more place so that NOBODY stays NOBODY."""
+    """New row numbers by old ones, with one more element so that NOBODY stays NOBODY."""
     return np.concatenate((renumbered, np.array([NOBODY], dtype=np.int32)))
 
 

@@ -68,14 +68,14 @@ def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -
 
 
 def change_at(connection: Connection, user_id: int, seq: int) -> str | None:
-    """The entry at this place of the owner's change log as text; None if it has none there any more."""
+    """The entry at this position of the owner's change log as text; None if it has none there any more."""
     query = select(changes.c.kind, changes.c.id).where(changes.c.user_id == user_id, changes.c.seq == seq)
     found = connection.execute(query).first()
     return None if found is None else f"{found.kind} {found.id}"
 
 
 def log_continues(connection: Connection, user_id: int, seq: int, change: str) -> bool:
-    """Whether the log still leads on from this place and nothing was erased since; a restored store has another log."""
+    """Whether the log still goes on from this position and nothing was erased since: a restored store has its own."""
     behind = select(changes.c.kind).where(changes.c.user_id == user_id, changes.c.seq >= seq)
     erased = behind.where(changes.c.seq > seq, changes.c.kind.in_((FORGOTTEN, EVERYTHING)))
     if connection.execute(behind.limit(1)).first() is None or connection.execute(erased.limit(1)).first() is not None:

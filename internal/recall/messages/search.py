@@ -261,7 +261,7 @@ def _no_hits(connection: Connection) -> list[MessageHit]:
 
 
 def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]:
-    """The places of the best scores, best first; of equal ones the newest."""
+    """The row numbers of the best scores, best first; of equal ones the newest."""
     best: list[int] = np.lexsort((-seq, -scores))[:count].tolist()
     return best
 
@@ -309,7 +309,7 @@ def _visible_messages(
 
 
 def _repetitions(shown: Mapping[int, Message]) -> list[tuple[int, int]]:
-    """The places of assistant messages that repeat an earlier message of the owner, each with that message's place."""
+    """The positions of assistant messages that repeat an earlier one of the owner, each with the position of that."""
     of_owner = [(position, message) for position, message in shown.items() if message.role == "user"]
     return [
         (position, source)

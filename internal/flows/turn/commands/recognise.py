@@ -164,7 +164,7 @@ def object_of(what: str, people: Sequence[Person]) -> Recognised:
 
 
 def matching(words: Sequence[str], titles: Sequence[str]) -> list[int]:
-    """The places of the titles that share most of these words, in any form and with one slip; empty if none does."""
+    """The indexes of the titles that share most of these words, in any form and with one slip; empty if none does."""
     telling = [word for word in words if not forms(word) & TASK_WORDS] or list(words)
     shared = [_shared(telling, title) for title in titles]
     most = max(shared, default=0)
@@ -172,7 +172,7 @@ def matching(words: Sequence[str], titles: Sequence[str]) -> list[int]:
 
 
 def best_facts(words: str, facts: Sequence[str]) -> list[int]:
-    """The places of the facts that share most of these words, at least half of those that name something."""
+    """The indexes of the facts that share most of these words, at least half of those that name something."""
     telling = content_words(words)
     best = matching(telling, facts)
     return [position for position in best if 2 * _shared(telling, facts[position]) >= len(telling)]
