@@ -79,7 +79,7 @@ def table(profiles, lines):
 def main():
     parser = argparse.ArgumentParser(description="What prompts or answers give away, and what they lack.")
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--part", choices=["development", "second", "third", "held-back", "all"], default="held-back")
+    parser.add_argument("--part", choices=["development", "second", "third", "fourth", "held-back", "all"], default="held-back")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.lines.read_text(encoding="utf-8").splitlines()]
     print(table(read(given.part), lines))
