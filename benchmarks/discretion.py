@@ -93,7 +93,7 @@ def _tell(connection: Connection, app: App, user_id: int, profile: Mapping[str, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Violations and completeness of prompts for others.")
-    parser.add_argument("--part", choices=["development", "second", "third", "fourth", "held-back", "all"], default="development")
+    parser.add_argument("--part", choices=SCORE["PARTS"], default="development")
     parser.add_argument("--show", action="store_true", help="list what went wrong; never with the part held back")
     given = parser.parse_args()
     profiles = SCORE["read"](given.part)

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("profiles")
+PARTS = ["development", "second", "third", "fourth", "held-back", "all"]
 
 
 def read(part="all"):
@@ -79,7 +80,7 @@ def table(profiles, lines):
 def main():
     parser = argparse.ArgumentParser(description="What prompts or answers give away, and what they lack.")
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--part", choices=["development", "second", "third", "fourth", "held-back", "all"], default="held-back")
+    parser.add_argument("--part", choices=PARTS, default="held-back")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.lines.read_text(encoding="utf-8").splitlines()]
     print(table(read(given.part), lines))

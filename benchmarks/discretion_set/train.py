@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from internal.language.discretion.meaning import STEM_WEIGHT, WEIGHTS, script_of, stems_of
+from internal.language.discretion.meaning import STEM_WEIGHT, WEIGHTS, WORD_WEIGHT, script_of, stems_of
 from internal.language.discretion.recipients import may_be_for_others
-from internal.language.discretion.sensitivity import TOPICS
+from internal.language.discretion.sensitivity import TOPICS, topics_of
 from internal.language.worker.embedding import embed_passages, embed_queries
 
 FOLDER = Path(__file__).with_name("examples")
@@ -31,7 +31,7 @@ HELD_BACK = runpy.run_path(str(TALKS.parent / "score.py"))["HELD_BACK"]
 LONGEST = 400
 COPIES = 6
 """Fillings of each frame."""
-REGULAR = {"order": 2.0, "topics": 0.3}
+REGULAR = {"order": 2.0, "topics": 3.0}
 LEAST = 3
 """Frames and messages that hold a beginning of a word, or it is not learned."""
 
@@ -118,13 +118,12 @@ def main():
     }
     labels, texts = zip(*lines_of("private.txt"), strict=True)
     rows, same = np.vstack([embed_passages([text]) for text in texts]), np.ones(len(texts))
-    letters = {topic: topic[0] for topic in TOPICS} | {"any": ""}
-    topics = {
-        topic: stored(
-            *fit(rows, np.array([letter in label and label != "-" for label in labels], float), same, REGULAR["topics"])
-        )
-        for topic, letter in letters.items()
-    }
+    topics = {}
+    for topic in (*TOPICS, "any"):
+        named = [WORD_WEIGHT * bool(topics_of(text) if topic == "any" else topic in topics_of(text)) for text in texts]
+        right = np.array([label != "-" and (topic == "any" or topic[0] in label) for label in labels], float)
+        found, bias = fit(np.column_stack([rows, named]), right, same, REGULAR["topics"])
+        topics[topic] = stored(found[:-1], bias) | {"words": round(float(found[-1]) * WORD_WEIGHT, 2)}
     usual = {
         script: [round(float(one), 4) for one in rows[[script_of(text) == script for text in texts]].mean(0)]
         for script in ("latin", "other")

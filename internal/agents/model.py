@@ -268,6 +268,7 @@ class ResponderRequest:
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
     earlier sessions, that matter here. `snapshot` is kept in mind whatever he asks, `tasks` are open and due soon,
     `instructions` are to be kept to in every answer, `relations` say who is asked for. `toolbox` None: no tools.
+    `kept_back` are the topics of what an order for somebody else is about and yet stays out.
     """
 
     owner: OwnerProfile
@@ -288,6 +289,7 @@ class ResponderRequest:
     instructions: Sequence[StandingInstruction] = ()
     relations: Sequence[str] = ()
     toolbox: Toolbox | None = None
+    kept_back: Sequence[str] = ()
 
 
 class Toolbox(Protocol):

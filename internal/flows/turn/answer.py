@@ -236,7 +236,16 @@ class TurnFlow:
             raise ModelReplyInvalid("nothing in the answer can be seen")
         spoken = self._requests.by_voice(turn)
         below = self._below(question)
-        return Answer(reply, parts, requested, commands, request, below, stopped=stopped, spoken=spoken)
+        private = self._kept_back(question, request) if parts and not stopped else ()
+        return Answer(reply, parts, requested, commands, request, below, stopped, spoken, private)
+
+    def _kept_back(self, question: Question, request: ResponderRequest | None) -> Sequence[Rendered]:
+        """Says to the owner alone what kind of private things stayed out of words for others."""
+        if request is None or not request.kept_back or question.turn.chat_id < 0:
+            return ()
+        lang = question.user.lang
+        named = ", ".join(self._phrases(lang, "kept-back-topic", topic=topic) for topic in request.kept_back)
+        return self._render(self._phrases(lang, "kept-back", topics=named))
 
     def _below(self, question: Question) -> Keyboard:
         return self._files.below(question.user, question.asked) if self._files is not None else None

@@ -164,6 +164,7 @@ class Discretion:
                 threads=rule.items(snapshot.threads),
             ),
         )
+        kept = replace(kept, kept_back=sorted(rule.missed))
         if not rule.left_out:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])

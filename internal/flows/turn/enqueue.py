@@ -58,16 +58,17 @@ def enqueue(
     to: Sequence[Message] = (),
     *,
     spoken: bool = False,
+    for_owner: Sequence[OutgoingPart] = (),
     result: str | None = None,
 ) -> None:
     """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
 
     Its sending follows from the event `result`. `spoken`: as a voice message too. In a group, and where it comes
-    late, it replies to the last of the messages that it answers.
+    late, it replies to the last of the messages that it answers. What follows `for_owner` alone is never spoken.
     """
     late = bool(to) and turn.opened_at - to[-1].timestamp > LATE
     address = (turn.user_id, turn.bot_id, turn.chat_id)
-    for number, one in enumerate(parts):
+    for number, one in enumerate([*parts, *for_owner]):
         replaces = placeholder if number == 0 else None
         outgoing = Outgoing(
             *address,

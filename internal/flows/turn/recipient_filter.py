@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
+from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.dialogue.snapshots.model import Item
-from internal.language.discretion.meaning import Vector, for_others, nearness, touched
+from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
 from internal.language.discretion.recipients import Recipient, least_odds, words_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
 from internal.people.model import Person
@@ -24,15 +25,22 @@ _RARE: Final = 3
 """Sentences at most that hold a word by which two are about the same."""
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
-# Calibrated by cross-validation on the development part of benchmarks/discretion_set; see docs/discretion.md.
-_SHOWN: Final = 5
-"""Sentences of the most that an order may be about; the same told twice counts once."""
+# Calibrated on the parts development and second of benchmarks/discretion_set; see docs/discretion.md.
+_SHOWN: Final = 2.5
+"""Nearness to the order, less the log-odds of being private, from which a sentence is shown."""
+_PLAINEST: Final = -4.0
+"""Log-odds of being private below which a sentence is no plainer."""
+_PLAIN: Final = -1.5
+"""Log-odds up to which it is shown where the order need not be about it."""
+_TOO_PRIVATE: Final = 0.5
+"""Log-odds above which it is not shown however near it is."""
+_MOST: Final = 10
+"""Sentences that an order may be about; the same told twice counts once."""
 _ALIKE: Final = 0.92
-_NEAR: Final = 0.0
 _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
-_OF_WORDS: Final = 0.5
-_BESIDE: Final = 0.8
+_OF_WORDS: Final = 0.8
+_BESIDE: Final = 0.4
 _TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
@@ -63,7 +71,10 @@ class Order:
 
 
 class RecipientFilter:
-    """What one recipient may be shown. `left_out` are the topics of each thing that was kept back."""
+    """What one recipient may be shown.
+
+    `left_out` are the topics of each thing that was kept back, `missed` of those that the order is about.
+    """
 
     def __init__(self, order: Order, stored: Stored, vectors: Mapping[str, Vector]) -> None:
         self._order, self._stored, self._vectors = order, stored, vectors
@@ -73,6 +84,7 @@ class RecipientFilter:
         self._position: dict[str, int] = {}
         self._known: dict[str, frozenset[Topic]] = {}
         self.left_out: list[frozenset[Topic]] = []
+        self.missed: set[Topic] = set()
 
     def look(self, texts: Sequence[str], order: Vector) -> None:
         """Ranks all sentences that might be shown by how near the order they are.
@@ -106,22 +118,38 @@ class RecipientFilter:
             known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
         return known
 
-    def _is_secret(self, texts: Iterable[str]) -> bool:
-        return any("secret" in self._topics(one) or "secret" in topics_of(one) for x in texts for one in sentences(x))
+    def _odds(self, sentence: str) -> float:
+        """The log-odds that a sentence touches what is not the recipient's business."""
+        if (vector := self._vectors.get(sentence)) is None:
+            return math.inf if self._order.certain or topics_of(sentence) else -math.inf
+        knows = self._order.recipient.knows | ({"any"} if self._order.recipient.knows else set())
+        return max(one for topic, one in topic_odds(sentence, vector).items() if topic not in knows)
+
+    def _is_secret(self, texts: Iterable[str], by_vector: bool = True) -> bool:
+        """Whether a sentence of the texts says so, by its words or by its vector."""
+        said = (one for text in texts for one in sentences(text))
+        return any("secret" in topics_of(one) or (by_vector and "secret" in self._topics(one)) for one in said)
 
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
         recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
         position = self._position.get(sentence, 0)
-        about = about and self._order.certain and not (touches and recipient.role in _TOLD_ALL)
-        if touches <= recipient.knows and (not about or (position < _SHOWN and near >= _NEAR)):
+        if touches and recipient.role in _TOLD_ALL:
+            shown = touches <= recipient.knows
+        elif about and self._order.certain:
+            odds = self._odds(sentence)
+            shown = near - max(_PLAINEST, odds) >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
+        else:
+            shown = self._odds(sentence) <= _PLAIN
+        if shown and not touches & _SECRET:
             return True
         words = self._named.get(sentence, 0)
         named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
         if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
             return True
         self.left_out.append(touches - recipient.knows)
+        self.missed |= touches - recipient.knows if near >= _SHOWN and position < _NAMED else set()
         return False
 
     def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
@@ -152,16 +180,11 @@ class RecipientFilter:
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
-        kept = [one for one in found if not self._is_secret([one.text])]
+        kept = [one for one in found if not self._is_secret([one.text], by_vector=False)]
         self.left_out += [_SECRET] * (len(found) - len(kept))
-        shown = [
-            replace(one, lines=[replace(line, text=self.shown(line.text)) for line in self._lines(one)]) for one in kept
-        ]
+        shown = [replace(one, lines=[replace(line, text=self.shown(line.text)) for line in one.lines]) for one in kept]
         cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
         return [one for one in cut if one.lines]
-
-    def _lines(self, one: RecalledPassage) -> list[PassageLine]:
-        return [line for line in one.lines if line.found or not self._order.certain]
 
     def person(self, one: Person) -> Person:
         return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(with_name_before(one, part))))

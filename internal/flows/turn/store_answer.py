@@ -51,7 +51,8 @@ class Answer:
     """The model's reply, the messages that show it, and what its user asked to be done.
 
     `request` is what the model was sent, None if nothing was. Buttons stand `below` the last of `parts`. Its user may
-    have `stopped` it; what is `spoken` goes out as a voice message too.
+    have `stopped` it; what is `spoken` goes out as a voice message too. `for_owner` says what stayed out of words for
+    others.
     """
 
     reply: ChatReply
@@ -62,6 +63,7 @@ class Answer:
     below: Keyboard = None
     stopped: bool = False
     spoken: bool = False
+    for_owner: Sequence[Rendered] = ()
 
 
 class AnswerStore:
@@ -148,9 +150,11 @@ class AnswerStore:
         if placeholder and not messages:
             messages = [OutgoingPart(Rendered(STOPPED))]
         ref = message.id if message else None
-        payload = {"message": ref, "model": answer.reply.model, "stopped": answer.stopped}
+        payload: dict[str, Any] = {"message": ref, "model": answer.reply.model, "stopped": answer.stopped}
+        payload |= {"kept_back": answer.request.kept_back} if answer.for_owner and answer.request is not None else {}
         result, to = _publish(connection, question, now, payload, message=ref), question.asked
-        enqueue(connection, turn, messages, now, ref, placeholder, to, spoken=answer.spoken, result=result)
+        ways: dict[str, Any] = {"spoken": answer.spoken, "for_owner": [*map(OutgoingPart, answer.for_owner)]}
+        enqueue(connection, turn, messages, now, ref, placeholder, to, **ways, result=result)
         return message, granted
 
     def _granted(

@@ -7,7 +7,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
 
 Vector = NDArray[np.float32]
+Matter = Topic | Literal["any"]
+_MATTERS: Final[tuple[Matter, ...]] = (*TOPICS, "any")
 
 WEIGHTS: Final = Path(__file__).with_name("weights.json")
 STEM_WEIGHT: Final = 0.15
 """How much the beginning of a word counts beside the vector."""
+WORD_WEIGHT: Final = 0.3
+"""How much words that name a topic count beside the vector."""
 _TOUCHED: Final = -0.3
 """Log-odds from which a sentence touches a topic: the safe side of even."""
-_DENIED: Final = -2.0
-"""Log-odds of all topics together below which words that name one mean something else ("a series about detectives")."""
 _SPREAD: Final = 0.02
 """The standard deviation of the cosines of an order with texts that have nothing to do with it."""
 
@@ -47,19 +49,20 @@ def for_others(text: str, vector: Vector) -> float:
     return float(vector @ _row("order", "vector")) + float(known["bias"]) + STEM_WEIGHT * float(stems)
 
 
+def topic_odds(text: str, vector: Vector) -> dict[Matter, float]:
+    """The log-odds that a sentence touches each topic, and any; its vector is that of a document."""
+    words, found = topics_of(text), dict[Matter, float]()
+    for topic in _MATTERS:
+        known, named = _weights()["topics"][topic], bool(words) if topic == "any" else topic in words
+        found[topic] = float(vector @ _row("topics", topic, "vector")) + known["bias"] + known["words"] * named
+    return found
+
+
 def touched(text: str, vector: Vector) -> frozenset[Topic]:
     """The topics that a sentence touches, by its words and by its vector, which is that of a document."""
-    stored = _weights()["topics"]
-    known = {name: float(vector @ _row("topics", name, "vector") + one["bias"]) for name, one in stored.items()}
-    by_words = topics_of(text)
-    found = set(by_words if known["any"] > _DENIED else by_words & {"secret"})
-    if known["secret"] > _TOUCHED:
-        found.add("secret")
-    if not found - {"secret"}:
-        nearest = max((one for one in TOPICS if one != "secret"), key=lambda one: known[one])
-        if known[nearest] > _TOUCHED or (known["any"] > _TOUCHED and not found):
-            found.add(nearest)
-    return frozenset(found)
+    odds = topic_odds(text, vector)
+    found = {topic for topic in TOPICS if odds[topic] > _TOUCHED} | (topics_of(text) & {"secret"})
+    return frozenset(found or ({max(TOPICS, key=lambda one: odds[one])} if odds["any"] > _TOUCHED else found))
 
 
 def nearness(order: str, vector: Vector, texts: Vector) -> Vector:

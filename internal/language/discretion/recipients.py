@@ -18,7 +18,7 @@ _REACH: Final = 6
 
 _STEM: Final = 5
 _ADDRESSED, _CUED, _PLAIN, _SURE = -2.7, -1.5, -0.8, 5.0
-_UNCLEAR, _UNCLEAR_CUED = -3.0, -5.5
+_UNCLEAR, _UNCLEAR_CUED = -2.7, -5.0
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""

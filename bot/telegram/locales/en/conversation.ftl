@@ -159,6 +159,14 @@ too-fast = I can't keep up: I read at most { $limit } { $limit ->
    *[other] seconds
 } and we'll go on.
 daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }). I'll answer again after midnight, and nothing you write now is lost.
+kept-back = 🔒 Left out as private: { $topics }. If it should be in, name it in the order itself.
+kept-back-topic = { $topic ->
+    [health] health
+    [money] money
+    [legal] law
+    [intimate] personal life
+   *[secret] secrets
+}
 answer-failed = I couldn't answer: something went wrong on my side. Your message is saved; please try again.
 answer-refused = The model declined to answer this. Putting it differently may help; your message is saved.
 answer-too-long = This is too long for the model. Send it in parts; your message is saved.

@@ -80,7 +80,7 @@ def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
     [
         (FOR_BOSS, [1]),
         (FOR_DOCTOR, [1, 2]),
-        ("Draft an email to my accountant about Tom's debts", [3]),
+        ("Draft an email to my accountant about Tom's debts", [1, 3]),
         ("Write my boss that Tom has diabetes", [1, 2]),
         ("What illness does Tom have?", [1, 2, 3, 4]),
         ("What did I tell my boss about Tom?", [1, 2, 3, 4]),
