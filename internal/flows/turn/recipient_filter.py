@@ -39,6 +39,8 @@ _MOST: Final = 10
 _ALIKE: Final = 0.92
 _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
+_MISSED: Final = 2.0
+"""How near they must be if the owner is told that they stayed out."""
 _OF_WORDS: Final = 0.8
 _BESIDE: Final = 0.4
 _TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
@@ -149,7 +151,8 @@ class RecipientFilter:
         if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
             return True
         self.left_out.append(touches - recipient.knows)
-        self.missed |= touches - recipient.knows if near >= _SHOWN and position < _NAMED else set()
+        if near >= _MISSED and position < _NAMED:
+            self.missed |= touches - recipient.knows - (_SECRET - topics_of(sentence))
         return False
 
     def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
@@ -179,7 +182,7 @@ class RecipientFilter:
         return self.may(one.text, told=self._stored.sources.get(one.node_id, ()))
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-        """Only what was found for the order; a secret takes its whole passage along: it stands beside its line."""
+        """Line by line; words of a secret take their whole passage along: it stands beside its line."""
         kept = [one for one in found if not self._is_secret([one.text], by_vector=False)]
         self.left_out += [_SECRET] * (len(found) - len(kept))
         shown = [replace(one, lines=[replace(line, text=self.shown(line.text)) for line in one.lines]) for one in kept]

@@ -32,6 +32,7 @@ from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.reminder_requests import ReminderRequests
 from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.intake import Intake, StoredMessage
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.tools.web_pages import Web
@@ -158,6 +159,7 @@ class Talk:
         self.grants: ReminderRequests | None = None
         self.commands: CommandFlow | None = None
         self.web: Web | None = None
+        self.discretion: Discretion | None = None
 
     @property
     def intake(self) -> Intake:
@@ -184,7 +186,14 @@ class Talk:
             self.database,
             self.clock,
             self.buffers,
-            Prompts(recall, self.clock, config, PersonaConfig(), PromptFilter(self.database, b"k" * 32)),
+            Prompts(
+                recall,
+                self.clock,
+                config,
+                PersonaConfig(),
+                PromptFilter(self.database, b"k" * 32),
+                discretion=self.discretion,
+            ),
             self.writer or self.responder,
             render=render,
             phrases=phrase,

@@ -1,0 +1,57 @@
+"""An answer that somebody else will read: its owner alone sees what kind of private things stayed out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from support.flows.flow_stage import Talk
+
+from internal.flows.turn.discretion import Discretion
+from internal.language.worker.process_pool import LanguageWorker
+from internal.llm.offline.embedder import OfflineEmbedder
+
+LINE = "🔒 Left out as private: health. If it should be in, name it in the order itself."
+
+
+class LanguageHere:
+    """The language process, in this process."""
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args)
+
+    run_bulk = run
+
+
+@pytest.fixture
+async def discreet(talk: Talk) -> Talk:
+    await talk.user()
+    talk.discretion = Discretion(talk.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())))
+    for said in ("Tom has diabetes and takes insulin", "Tom fixes old motorbikes in his garage"):
+        await talk.exchange(said, "I will remember that.")
+        for row in await talk.outbox():
+            await talk.delivered(row)
+    return talk
+
+
+@pytest.mark.parametrize(
+    ("order", "owed", "shown"),
+    [
+        ("Write my boss why Tom must not miss his injections", ["Answer.", LINE], [False, True]),
+        ("What do I know about Tom?", ["Answer."], [True, True]),
+        ("Write a note to my boss that Tom has diabetes", ["Answer."], [True, True]),
+    ],
+)
+async def test_the_owner_sees_what_stayed_out(discreet: Talk, order: str, owed: list[str], shown: list[bool]) -> None:
+    """In a message of its own, which is no part of the answer; nothing is said where nothing was kept back."""
+    before = len(await discreet.outbox())
+    await discreet.flow().answer(await discreet.ask(order))
+    rows = (await discreet.outbox())[before:]
+    prompt = "\n".join(line.text for line in discreet.responder.asked[-1].dialogue[:-1])
+    assert [word in prompt for word in ("diabetes", "motorbikes")] == shown
+    assert [row.outgoing.text for row in rows] == owed
+    answer = (await discreet.messages())[-1]
+    assert (answer.role, answer.content) == ("assistant", "Answer.")
+    [*_, processed] = await discreet.events("agent_result")
+    assert processed.payload.get("kept_back") == (["health"] if LINE in owed else None)
