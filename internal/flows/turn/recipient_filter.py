@@ -143,7 +143,8 @@ class RecipientFilter:
             odds = self._odds(sentence)
             shown = near - max(_PLAINEST, odds) >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
         else:
-            shown = self._odds(sentence) <= _PLAIN
+            asked = not self._order.certain and near >= _MISSED and position < _NAMED
+            shown = asked or self._odds(sentence) <= _PLAIN
         if shown and not touches & _SECRET:
             return True
         words = self._named.get(sentence, 0)

@@ -26,7 +26,7 @@ _YES_OR_NO: Final = re.compile(
     r"(?:(?:did|does|is|isn't|are|was|were|has|had|am) |(?:do|have) (?:i|you|we|they|my|the|our) )|(?:\S+ ){1,3}ли\b"
 )
 _FOR_ADVICE: Final = re.compile(
-    r"\b(?:can|could|should|shall|would|may|might|must) (?:i|we)\b|\b(?:what|how) (?:to|about)\b|\b(?:бы|б)\b"
+    r"\b(?:can|could|shall|would|may|might|must) (?:i|we)\b|\bshould\b|\b(?:what|how) (?:to|about)\b|\b(?:бы|б)\b"
     r"|\b(?!д[еі]ти\b)\w{2,}(?:ти|тися)\b"
 )
 """What to do or say, which others may read; of words in -ти most are infinitives."""
@@ -40,6 +40,7 @@ _TO_THE_OWNER: Final = re.compile(
     r"|посоветуй|порадь|запиши)(?!\w)(?!.*\b(?:about me|обо мне|про меня|про мене|(?:what|how) to)\b)"
 )
 """Orders to tell the owner himself; only clear odds make them words for others."""
+_REMINDED: Final = re.compile(r"\b(?i:remind|напомни(?:ть)?|нагада(?:й|ти))\s+(?i:(?:the|my|our)\s+)?([^\W\d_][\w'-]*)")
 _DESCRIBED: Final = re.compile(r"(?:describe my|опиши мо\w+)\b(?!.*\b(?:for|для)\b)")
 
 
@@ -106,13 +107,14 @@ def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
     cued = may_be_for_others(text)
     words = fold(text)
-    if is_reminder(text) or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
+    reminded = is_reminder(text) and _reminds_others(text)
+    if is_reminder(text) != reminded or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
         return "owner"
     if odds is None or odds >= least_odds(text):
         return "others" if cued or odds is not None else "unclear"
     if _TO_THE_OWNER.match(words):
         return "owner"
-    return "unclear" if odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
+    return "unclear" if reminded or odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
 
 
 def least_odds(text: str) -> float:
@@ -168,6 +170,12 @@ def _role(known: _Known, tokens: Sequence[str]) -> Recipient | None:
 def is_reminder(text: str) -> bool:
     """Whether the owner wants to be reminded of something: of writing to somebody, say."""
     return not _known().reminders.isdisjoint(_TOKEN.findall(fold(text)))
+
+
+def _reminds_others(text: str) -> bool:
+    """Whether somebody else is to be reminded: his name or role stands right behind the word."""
+    found = _REMINDED.search(text)
+    return found is not None and (found[1][0].isupper() or _role(_known(), [fold(found[1])]) is not None)
 
 
 def words_of(text: str) -> frozenset[str]:
