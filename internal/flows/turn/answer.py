@@ -15,6 +15,7 @@ from internal.agents.citations import with_numbers
 from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.mailbox.model import Rendered
 from internal.dialogue.model import Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
