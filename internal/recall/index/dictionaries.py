@@ -8,6 +8,7 @@ from typing import Final
 from internal.errors import ModelUnavailable
 from internal.language.search import translations
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.storage.files.permissions import PRIVATE_FOLDER
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class Dictionaries:
             return
         target = self._data_dir / _FILE.format(sha256(state.encode()).hexdigest()[:16])
         if not target.exists():
+            target.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
             process = LanguageWorker(call_timeout=_MAKING_TIMEOUT)
             try:
                 words = await process.run(translations.make, Path(self._folder), target)

@@ -51,7 +51,7 @@ async def test_a_question_finds_what_was_said_in_another_language(
     scratch: Database, tmp_path: Path, worker: LanguageWorker
 ) -> None:
     """No word of the question is in the message; they are translated, or read in another alphabet."""
-    dictionaries = Dictionaries(str(install(tmp_path / "installed")), tmp_path)
+    dictionaries = Dictionaries(str(install(tmp_path / "installed")), tmp_path / "new")
     await dictionaries.make_due()
     assert await best(scratch, worker, dictionaries) == ["D1:1", "D1:2"]
 
