@@ -7,6 +7,7 @@ from typing import Literal
 
 from internal.language.commands.questions import asks_about_bot
 from internal.language.text.tables import table
+from internal.language.text.unmarked_questions import asks_unmarked
 from internal.people.circle_words import circles_in_question
 from internal.people.model import Circle
 
@@ -50,7 +51,7 @@ def intent_of(text: str) -> Intent:
         return Intent("abilities")
     if circles := circles_in_question(text):
         return Intent("circle", circles[0])
-    return Intent("question" if _ASKS.search(text.strip()) else "news")
+    return Intent("question" if _ASKS.search(text.strip()) or asks_unmarked(text) else "news")
 
 
 def asked_name(text: str) -> str | None:

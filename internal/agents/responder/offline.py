@@ -26,10 +26,18 @@ from internal.agents.responder.people_in_dialogue import (
     own_words,
     people_called_in,
     people_named_in,
+    roles_of_one,
     subjects,
 )
 from internal.agents.responder.pictures import answering_picture, in_last_picture
-from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
+from internal.agents.responder.relevant_facts import (
+    answering,
+    asks_kinship,
+    facts_about,
+    of_kind,
+    shared,
+    sharing_words,
+)
 from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable, without_file_marks
 from internal.agents.role_words import roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
@@ -169,6 +177,7 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
         case "circle" if wish.circle:
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
         case "question" | "news" if wish.wish == "question" or request.relations:
+            request = request if asks_kinship(own, request.relations) else replace(request, relations=())
             request, known = discreet(request, own, subjects(request, len(lines)))
             in_touch = not request.relations and asks_of_contact(own)
             return _in_touch(request, own, speech) if in_touch else _question(request, own, known, speech)
@@ -214,7 +223,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     names = [name for subject in found for name in subject.names]
     if kept := _asked_for(request, _with_name(said, known), names, speech):
         return kept
-    lines = newest_about(said, request, names) or newest_about(request.query, request, names)
+    roles = roles_of_one(found, known)
+    lines = newest_about(said, request, names, roles=roles) or newest_about(request.query, request, names, roles=roles)
     tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
     kinds = bool(subjects_of(said))
     updated = len(lines) >= _MANY or any(line.overrides or (kinds and tells_change(line.text)) for line in lines)

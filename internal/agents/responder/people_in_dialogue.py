@@ -3,6 +3,7 @@
 Until it is archived memory knows nothing of them, while the owner was just promised that it will.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,9 +15,11 @@ from internal.agents.role_words import calling, roles_of
 from internal.language.commands.recognise import is_order
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.search.terms import query_terms
 from internal.language.text.spelling import sentences
 from internal.people.model import Person, names_of
 
+_CONTENT = re.compile(r"[^\W\d_]{4,}")
 _LINES = 60
 """Most lines of a dialogue that are read, as many as an archivist reads: 20 ms, 0.5 s for words not seen before."""
 
@@ -81,16 +84,27 @@ def _with_news(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
 
 
 def people_named_in(text: str, among: Sequence[Subject]) -> list[Subject]:
-    """The people whom a text names outright, most plainly first."""
-    boosts = name_boosts(text, {number: subject.names for number, subject in enumerate(among)})
-    found = [number for number in boosts if boosts[number] >= NAMED]
-    return [among[number] for number in sorted(found, key=lambda number: (-boosts[number], number))]
+    """The people whom a text names outright, most plainly first; else those whom it names in small letters (олени)."""
+    names = {number: subject.names for number, subject in enumerate(among)}
+    for written in (text, _CONTENT.sub(lambda word: word[0].title() if query_terms(word[0]) else word[0], text)):
+        boosts = name_boosts(written, names)
+        if found := [number for number in boosts if boosts[number] >= NAMED]:
+            return [among[number] for number in sorted(found, key=lambda number: (-boosts[number], number))]
+    return []
 
 
 def people_called_in(text: str, among: Sequence[Subject]) -> list[Subject]:
     """The people whom the owner calls what the text calls somebody; a role beside a name counts more."""
     asked = roles_of(text)
     return [one for one in among if asked & one.roles] or [one for one in among if asked & one.loose]
+
+
+def roles_of_one(found: Sequence[Subject], known: Sequence[Subject]) -> frozenset[str]:
+    """What the owner calls the one person who was found, if he calls nobody else so."""
+    if len(found) != 1:
+        return frozenset()
+    others = frozenset[str]().union(*(one.roles | one.loose for one in known if one != found[0]))
+    return found[0].roles - others
 
 
 def own_words(request: ResponderRequest, names: Sequence[str], roles: frozenset[str]) -> str:

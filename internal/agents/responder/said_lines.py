@@ -21,6 +21,7 @@ from internal.language.commands.recognise import is_order
 from internal.language.names.kin import kin_of_word
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
+from internal.language.names.name_words import may_be_pet_name
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.names.places import place_ids
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
@@ -64,6 +65,9 @@ _TOUCHED: Final = words("меня мне мной нас нам мене мен�
 _OWN: Final = words("мой моя мои наш наша наши мій моя мої наш наша наші my our one")
 _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
+
+_LAST_SAID: Final = 2
+"""Lines about somebody that are quoted where none tells what is asked."""
 
 _FILE: Final = re.compile(r"\[file [^\]\n]*\]")
 _LONG_NUMBER: Final = re.compile(r"\d(?:[\s()-]*\d){5}")
@@ -114,16 +118,19 @@ def _bare(text: str) -> str:
     return _FILE.sub("", text).strip() if "[file " in text else text
 
 
-def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = (), older: str = "") -> list[SaidLine]:
+def newest_about(
+    said: str, request: ResponderRequest, names: Sequence[str] = (), older: str = "", roles: Set[str] = frozenset()
+) -> list[SaidLine]:
     """At most two lines about what a question asks, the newest first: what changed last, and what says most.
 
-    `names` are those of the people known whom the question names; `older` is a fact from which a line may go on.
+    `names` are those of the people known whom the question names, `roles` what the owner calls nobody else; `older` is
+    a fact from which a line may go on.
     """
     lines = _lines(request)
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
     names = [*names, *_asker(said, request)]
-    people = _People(said, names, request.owner.language, subjects)
+    people = _People(said, names, roles, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
     terms = [_terms(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
@@ -154,6 +161,10 @@ def newest_about(said: str, request: ResponderRequest, names: Sequence[str] = ()
                 rare = [term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST]
                 begun |= {term[:length] for term in rare for length in _SHORTENED}
     found = [line for line in found if not _only_orders(line.text, request.now)]
+    if people.named and not subjects and not any(line.share > people.share_of(asked) for line in found):
+        # nothing tells what is asked about them: what was said last
+        of_them = (line for line in reversed(lines) if not line.speaker and people.same(line.text, _terms(line.text)))
+        return [one for one in of_them if not _only_orders(one.text, request.now)][:_LAST_SAID]
     if not found and subjects:
         told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
         found = [replace(line, change=True) for line in told if people.same(line.text, _terms(line.text))][:1]
@@ -199,12 +210,16 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
 class _People:
     """Whom a question is about, by name or kinship; nobody: the owner."""
 
-    def __init__(self, said: str, names: Sequence[str], language: Language, asked: Set[str]) -> None:
+    def __init__(self, said: str, names: Sequence[str], roles: Set[str], language: Language, asked: Set[str]) -> None:
         self._language, self._asked = language, asked
         self._names = [*names, *(one.name for one in find_people(said, text_language(said, language)))]
         self.terms = {term for name in self._names for word in query_terms(name) for term, _ in word}
-        self._roles = roles_of(said)
+        self._roles = roles_of(said) | roles
         self.named = bool(self.terms or self._roles)
+
+    def share_of(self, asked: Sequence[Set[str]]) -> float:
+        """The share of the question's words that only name them."""
+        return sum(bool(word & self.terms) for word in asked) / max(len(asked), 1)
 
     def same(self, text: str, terms: set[str]) -> bool:
         """Whether a line names one of those asked about, or is the owner's about himself."""
@@ -214,6 +229,7 @@ class _People:
                 bool(self.terms & terms)
                 or name_boosts(text, {0: self._names}).get(0, 0.0) >= NAMED  # in another form: Андрюха, Дэн
                 or any(_same_kinship_word(one, other) for one in self._roles for other in there)
+                or any(may_be_pet_name(token.key, name) for token in tokens(text)[:_BEGINS] for name in self._names)
             )
         return self.not_another(text)
 

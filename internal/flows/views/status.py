@@ -7,7 +7,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from internal.access import limits
-from internal.agents.archivist.offline.bio_quotes import asks
+from internal.agents.archivist.offline.bio_quotes import asks_plainly
 from internal.dialogue import repository as dialogue
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import own_words
@@ -62,4 +62,4 @@ def _unpublished(connection: Connection, user_id: int) -> int:
 
 def _only_asks(text: str) -> bool:
     asked = [text[start:end] for start, end in sentences(text)]
-    return bool(asked) and all(map(asks, asked))
+    return bool(asked) and all(map(asks_plainly, asked))

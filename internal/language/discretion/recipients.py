@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
+from internal.language.text.unmarked_questions import may_ask_unmarked
 
 _FILE: Final = Path(__file__).with_name("recipients.json")
 _TOKEN: Final = re.compile(r"[^\W\d_][\w'-]*|[.,;:!?()\"«»—–\n]+")
@@ -109,6 +110,8 @@ def readers_of(text: str, odds: float | None) -> Readers:
     words = fold(text)
     reminded = is_reminder(text) and _reminds_others(text)
     if is_reminder(text) != reminded or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
+        return "owner"
+    if not cued and may_ask_unmarked(text):
         return "owner"
     if odds is None or odds >= least_odds(text):
         return "others" if cued or odds is not None else "unclear"

@@ -24,6 +24,31 @@ _SURNAME_SHAPE = re.compile(r"(?:ов|ев|ин|ын|їн|ск|цк|ськ|ць�
 _LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivna|yivna|ichna)$")
 
 
+_PET_ENDING = re.compile(
+    r"(?:[её]?н?ь?к|[оеяаё]чк|инк|[чщ]?[иії]к|[чн]?[оеё]к|[уюаоеёяиі]?[хшс]|[уюя]с[яьи]к?|ча?н|[аяуюоі]н|[ую]л|ц)"
+    r"(?:|ь|[аяоуюеиіь]|[оеє][юйм])|(?P<latin>y|ie|ey|i|o|s|sy|z|za|zer|ster)"
+)
+_SAME_LETTERS = 3
+
+
+def may_be_pet_name(key: str, name: str) -> bool:
+    """Whether a written word may be a pet form of a name, by its beginning and ending: ларка of Лариса, olly of Oliver.
+
+    A rule for forms that no table holds; it is a hint for whom an answer already looks for.
+    """
+    known = name_key(name)
+    if (groups := {one.group for one in given_names(key)}) and groups.isdisjoint(
+        one.group for one in given_names(name)
+    ):
+        return False  # Маринка is not Мария
+    same = next(
+        (n for n, pair in enumerate(zip(key, known, strict=False)) if pair[0] != pair[1]), min(len(key), len(known))
+    )
+    doubled = key.isascii() and 1 < same < len(key) and key[same] == key[same - 1]
+    ending = _PET_ENDING.fullmatch(key[same + doubled :])
+    return ending is not None and same + doubled >= _SAME_LETTERS and bool(ending["latin"]) == key.isascii()
+
+
 @dataclass(frozen=True, slots=True)
 class NameWord:
     """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name.

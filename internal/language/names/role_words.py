@@ -214,6 +214,8 @@ def _relation_before(
             return None
         if _meanings(text_tokens[position]) and not is_genitive_of_role(text_tokens, span):
             named = listed or any(token.key in _NAMING for token in text_tokens[position + 1 : span.start])
+            if not named and position + 1 < span.start and _has_something(text_tokens, position):
+                return None  # у мамы кот Барсик
             for role in dict.fromkeys(
                 (head, position) if not _is_apposition(text_tokens, position, span) else (position,)
             ):
@@ -222,6 +224,13 @@ def _relation_before(
         if text_tokens[position].capital and not text_tokens[position].opens and position + 1 < span.start:
             return _named_relative(text_tokens, position, span, text, spans)
     return None
+
+
+def _has_something(text_tokens: Sequence[Token], position: int) -> bool:
+    """Whether a role is that of who has what follows: у (моей) мамы."""
+    while position > 0 and text_tokens[position - 1].key in MY:
+        position -= 1
+    return position > 0 and text_tokens[position - 1].key == "у"
 
 
 def _named_relative(

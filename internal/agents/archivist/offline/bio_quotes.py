@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from internal.language.text.spelling import sentences
+from internal.language.text.unmarked_questions import asks_unmarked
 
 MAX_SENTENCES = 3
 MAX_SENTENCE = 220
@@ -29,7 +30,12 @@ _ASKING = re.compile(
 
 
 def asks(sentence: str) -> bool:
-    """Whether a sentence asks the bot for something instead of telling it."""
+    """Whether a sentence asks the bot for something instead of telling it; for the language process."""
+    return asks_plainly(sentence) or asks_unmarked(sentence)
+
+
+def asks_plainly(sentence: str) -> bool:
+    """Whether a mark or the first words show that a sentence asks; without dictionaries."""
     return bool(_ASKING.search(sentence.strip()))
 
 

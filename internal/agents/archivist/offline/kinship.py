@@ -2,43 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
 from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.role_words import calling
 from internal.language.names.given_names import given_names
+from internal.language.names.kin import kin_of_word
 from internal.language.names.kinship import MY, Relation, relations
 from internal.language.names.mentions import NameMention
 from internal.language.names.name_words import name_words
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, tokens, words
 from internal.people.model import Circle, Person
-
-_SAME = (
-    "мама мать мати mom mum mother",
-    "папа отец тато батько dad father",
-    "сестра сестрёнка сестричка sister",
-    "брат братишка братик brother",
-    "сын сынок син синок son",
-    "дочь дочка дочурка донька доця daughter",
-    "жена супруга дружина жінка wife",
-    "муж супруг чоловік husband",
-    "бабушка бабуля бабуся баба grandma grandmother granny",
-    "дедушка дед дідусь дід grandpa grandfather",
-    "тётя тётка тітка aunt auntie",
-    "дядя дядька дядько вуйко uncle",
-    "племянник племінник nephew",
-    "племянница племінниця niece",
-    "внук онук grandson",
-    "внучка онука онучка granddaughter",
-    "невеста наречена fiancee",
-    "жених наречений fiance",
-    "свекровь свекруха",
-    "свёкор свекор",
-    "тёща теща",
-    "невестка невістка",
-)
-"""Role words of one meaning; one that stands in no line means only itself."""
 
 _HE = words("он він he")
 _PRONOUN = re.compile(
@@ -52,14 +26,10 @@ _OPENS = re.compile(rf"(?:^|[,;:—–.]\s*|(?:^|\s){shapes.JOINT}\s+)\W*{shapes
 _MINE = re.compile(rf"(?:^|\W)(?:{'|'.join(sorted(MY))})\s+$", re.IGNORECASE)
 
 
-@cache
-def _meanings() -> Mapping[str, str]:
-    return {name_key(word): line.split()[0] for line in _SAME for word in line.split()}
-
-
 def meaning(role: str) -> str:
-    """The representative of all role words of one meaning, in three languages: mother and мать are мама."""
-    return _meanings().get(name_key(role), name_key(role))
+    """What all role words of one meaning have in common, in three languages: mother and мать."""
+    kin = kin_of_word(role)
+    return f"{kin.kind} {kin.gender}" if kin is not None and kin.gender else name_key(role)
 
 
 def kin_in(sentence: str) -> Iterator[Relation]:
