@@ -1,7 +1,7 @@
 """Leaves out quotes that sound secret (health, money, private matters) unless they are asked for."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,10 +22,11 @@ _OF_ALL: Final = words("know new up знать знати дело дела сп
 
 def discreet(
     request: ResponderRequest, said: str, known: Sequence[Subject]
-) -> tuple[ResponderRequest, Sequence[Subject]]:
+) -> tuple[ResponderRequest, Sequence[Subject], Callable[[str], str]]:
     """What is given and the people, without secret sentences and clauses beside what answers a question.
 
-    A question that only names somebody asks for everything.
+    Lines are chosen whole, for one clause leads to the next; the last result takes such clauses from what is quoted. A
+    question that only names somebody asks for everything.
     """
     language = text_language(said, request.owner.language)
     names = [name for one in people_named_in(said, known) for name in one.names] + [
@@ -35,7 +36,7 @@ def discreet(
     meant = [{term for term, _ in word} for word in topic_terms(said)]
     asked = {term for word in meant if not word & people for term in word}
     if not asked:
-        return request, known
+        return request, known, str
     topics, subjects = topics_of(said), subjects_of(said)
 
     def fits(part: str) -> bool:
@@ -50,20 +51,14 @@ def discreet(
 
     given = replace(
         request,
-        passages=[
-            replace(
-                one, lines=[replace(line, text=kept(line.text)) if line.kind == "own" else line for line in one.lines]
-            )
-            for one in request.passages
-        ],
-        dialogue=[replace(line, text=kept(line.text)) for line in request.dialogue],
         facts=[replace(one, text=kept(one.text)) for one in request.facts],
         memories=[replace(one, text=kept(one.text)) for one in request.memories],
     )
-    return given, [
+    people_kept = [
         replace(one, news=kept(one.news), person=one.person and replace(one.person, bio=kept(one.person.bio)))
         for one in known
     ]
+    return given, people_kept, kept
 
 
 def _terms(text: str) -> set[str]:

@@ -1,7 +1,7 @@
 """The responder without a model: answers by quoting what is recalled, and says so when nothing is."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
@@ -138,6 +138,8 @@ class _Speech:
 
     def __init__(self, language: Language) -> None:
         self.language = language
+        self.kept: Callable[[str], str] = str
+        """Takes what is secret from a quotation, if it does not answer."""
 
     def __call__(self, phrase: str, **values: str | int) -> str:
         given = {name: value[:_LONGEST_VALUE] if isinstance(value, str) else value for name, value in values.items()}
@@ -178,7 +180,7 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
         case "question" | "news" if wish.wish == "question" or request.relations:
             request = request if asks_kinship(own, request.relations) else replace(request, relations=())
-            request, known = discreet(request, own, subjects(request, len(lines)))
+            request, known, speech.kept = discreet(request, own, subjects(request, len(lines)))
             in_touch = not request.relations and asks_of_contact(own)
             return _in_touch(request, own, speech) if in_touch else _question(request, own, known, speech)
         case "news" | "circle":
@@ -290,7 +292,7 @@ def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
     words = own_words(request, strangers, roles_of(said))
     if words:
-        return speech("told", said=_plain(words))
+        return speech("told", said=_plain(speech.kept(words)))
     if about := facts_about(said, request.facts):
         return "\n".join((speech("only-this"), _facts(about, request, speech)))
     names = list(dict.fromkeys(map(_plain, strangers)))
@@ -345,7 +347,8 @@ def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, spe
 
 
 def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Speech) -> str:
-    text, zone = _plain(quotable(line.text, said, part=line.in_file)), request.owner.timezone
+    kept = line.text if line.speaker else speech.kept(line.text)
+    text, zone = _plain(quotable(kept, said, part=line.in_file)), request.owner.timezone
     mark = f" [S{line.n}]" if line.n is not None else ""
     if line.speaker:
         at = day(line.at or request.now, zone)

@@ -61,7 +61,8 @@ def _names_somebody(said: str, facts: Sequence[RecalledFact]) -> bool:
 
 def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
     """The facts that share most of the question's words, ends' names apart; those that share none are left out."""
-    asked = topic_terms(said)
+    meant = topic_terms(said)
+    asked = [word for word in meant if not any(kin_of_word(term) for term, _ in word)] or meant
     shares = {fact.n: _share(asked, fact) for fact in facts}
     best = max(shares.values(), default=0)
     return [fact for fact in facts if best and shares[fact.n] == best]

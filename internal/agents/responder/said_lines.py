@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from internal.agents.model import ResponderRequest
@@ -28,9 +29,11 @@ from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import (
     besides_change,
     changed_subjects,
+    subjects_asked,
     subjects_of,
     tells_change,
     tells_exchange,
+    tells_state,
 )
 from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
 from internal.language.text.spelling import Language, sentences, text_language, tokens, with_signs, words
@@ -67,7 +70,7 @@ _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
 
 _LAST_SAID: Final = 2
-"""Lines about somebody that are quoted where none tells what is asked."""
+"""Most lines about somebody that are quoted where none tells of a change."""
 
 _FILE: Final = re.compile(r"\[file [^\]\n]*\]")
 _LONG_NUMBER: Final = re.compile(r"\d(?:[\s()-]*\d){5}")
@@ -121,14 +124,15 @@ def _bare(text: str) -> str:
 def newest_about(
     said: str, request: ResponderRequest, names: Sequence[str] = (), older: str = "", roles: Set[str] = frozenset()
 ) -> list[SaidLine]:
-    """At most two lines about what a question asks, the newest first: what changed last, and what says most.
+    """A few lines about what a question asks, the newest first: what changed last, and what says most.
 
-    `names` are those of the people known whom the question names, `roles` what the owner calls nobody else; `older` is
-    a fact from which a line may go on.
+    Of somebody of whom no change is told, also what was last said that is so now, whatever it is about. `names` are
+    those of the people known whom the question names, `roles` what the owner calls nobody else; `older` is a fact from
+    which a line may go on.
     """
     lines = _lines(request)
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
-    asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_of(said)
+    asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_asked(said)
     names = [*names, *_asker(said, request)]
     people = _People(said, names, roles, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
@@ -138,9 +142,11 @@ def newest_about(
     known = {term for term in _terms(older) if term[0].isalnum()}  # without sounds, which only capitals have
     taken_up = {term[:_STEM] for term in known - besides if len(term) >= _LEAST}
     found: list[SaidLine] = []
+    before = ""
     for line, there in zip(lines, terms, strict=True):
-        if found and people.continue_in(found, line):
-            text = f"{found[-1].text.rstrip(' .')}. {line.text}"
+        follows, before = found and found[-1].text.endswith(before), line.text
+        if follows and people.continue_in(found, line):
+            text = f"{found[-1].text.rstrip(' .')}.\n{line.text}"
             found[-1] = replace(found[-1], text=text, change=found[-1].change or tells_change(text))
             continue
         share = sum(bool(there & word) for word in asked) / max(len(asked), 1)
@@ -149,10 +155,13 @@ def newest_about(
         touches = not line.speaker and (moves or bool(subjects & subjects_of(line.text)))
         from_there = begun if known <= there else begun | taken_up
         goes_on = not line.speaker and bool(from_there & {term[:_STEM] for term in there})
-        beside = (
-            of and subjects and not of & subjects and not any(there & word for word in asked if not word & people.terms)
+        names_only = not any(there & word for word in asked if not word & people.terms)
+        beside = subjects and names_only and (not of & subjects if of else not tells_state(line.text))
+        fits = (
+            touches
+            or (share >= _HALF and not beside)
+            or (tells and (found or older) and not (of and subjects) and people.named)
         )
-        fits = touches or (share >= _HALF and not beside) or (tells and (found or older) and not of and people.named)
         if (goes_on and people.not_another(line.text)) or (fits and people.same(line.text, there)):
             change = (goes_on or touches) and tells_change(line.text)
             found.append(replace(line, share=share, change=change, follows=goes_on))
@@ -161,16 +170,16 @@ def newest_about(
                 rare = [term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST]
                 begun |= {term[:length] for term in rare for length in _SHORTENED}
     found = [line for line in found if not _only_orders(line.text, request.now)]
-    if people.named and not subjects and not any(line.share > people.share_of(asked) for line in found):
-        # nothing tells what is asked about them: what was said last
-        of_them = (line for line in reversed(lines) if not line.speaker and people.same(line.text, _terms(line.text)))
-        return [one for one in of_them if not _only_orders(one.text, request.now)][:_LAST_SAID]
     if not found and subjects:
         told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
         found = [replace(line, change=True) for line in told if people.same(line.text, _terms(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
     replaced = bool(chosen) and bool(changed_subjects(chosen[0].text) & subjects) and chosen[0].change
-    return chosen[:1] if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]) else chosen
+    if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]):
+        return chosen[:1]
+    if not people.named or (chosen and chosen[0].change):
+        return chosen
+    return [*_last_states(lines, chosen, people, request.now), *chosen]
 
 
 def overtakes(line: SaidLine, older: str, said: str) -> bool:
@@ -217,9 +226,9 @@ class _People:
         self._roles = roles_of(said) | roles
         self.named = bool(self.terms or self._roles)
 
-    def share_of(self, asked: Sequence[Set[str]]) -> float:
-        """The share of the question's words that only name them."""
-        return sum(bool(word & self.terms) for word in asked) / max(len(asked), 1)
+    def may_be_about(self, subjects: Set[str]) -> bool:
+        """Whether a line that touches these subjects may tell what is asked."""
+        return not subjects or not self._asked or bool(subjects & self._asked)
 
     def same(self, text: str, terms: set[str]) -> bool:
         """Whether a line names one of those asked about, or is the owner's about himself."""
@@ -249,15 +258,26 @@ class _People:
         return not self._begins_with_somebody(text)
 
     def continue_in(self, found: Sequence[SaidLine], line: SaidLine) -> bool:
-        """Whether a line, of nobody and no subject of its own, goes on from what was just said of a change."""
-        last, of = found[-1], subjects_of(line.text)
+        """Whether a line of no other subject goes on from what was just said: of nobody, or of "her"."""
+        last, of, keys = found[-1], subjects_of(line.text), {token.key for token in tokens(line.text)}
         if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
             return False
+        if not self.may_be_about(of):
+            return False
+        if keys & _OTHERS:
+            return True
         begun = subjects_of(last.text)
-        if not (last.overrides or tells_change(last.text) or (found[1:] and (not begun or begun & self._asked))):
+        tells = last.overrides or tells_change(last.text) or tells_change(line.text)
+        if not (tells or (found[1:] and (not begun or begun & self._asked))):
             return False
         within = 1 if "partner" in self._asked else _BEGINS  # a name further on may be that of the new one
-        return not (of and self._asked and not of & self._asked) and not self._begins_with_somebody(line.text, within)
+        return not self._begins_with_somebody(line.text, within)
+
+    def told_in_two(self, before: SaidLine, line: SaidLine) -> str:
+        """Both lines, if the first names those asked about, and the second, of nobody, goes on at once."""
+        goes_on = before.at and line.at and line.at - before.at <= _BURST and not self._begins_with_somebody(line.text)
+        told = goes_on and not before.speaker and self.same(before.text, _terms(before.text))
+        return f"{before.text.rstrip(' .')}.\n{line.text}" if told else ""
 
     def _begins_with_somebody(self, text: str, within: int = _BEGINS) -> bool:
         found = find_people(text, text_language(text, self._language))
@@ -268,12 +288,29 @@ class _People:
         )
 
 
+def _last_states(
+    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: _People, now: datetime
+) -> list[SaidLine]:
+    """What was last said of those asked about that is so now, newer than what was chosen, the newest first."""
+    found: list[SaidLine] = []
+    for line, before in pairwise([*reversed(lines), SaidLine("")]):
+        if len(found) == _LAST_SAID or any(one.text.startswith(line.text) for one in chosen):
+            break
+        of = subjects_of(besides_change(line.text))
+        if line.speaker or line.outdated or not people.may_be_about(of) or not tells_state(line.text):
+            continue
+        text = line.text if people.same(line.text, _terms(line.text)) else people.told_in_two(before, line)
+        if text and not _only_orders(text, now):
+            found.append(replace(line, text=text, change=True))
+    return found
+
+
 def _same_kinship_word(one: str, other: str) -> bool:
     """Whether two words of kinship mean the same, or are one with other endings: брат and братишка, папа and батя."""
-    kin = kin_of_word(one)
-    return (kin is not None and kin == kin_of_word(other)) or any(
-        a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one))
-    )
+    kin, same = kin_of_word(one), kin_of_word(other)
+    if kin and same and kin.kind == same.kind:
+        return kin == same or None in (kin.gender, same.gender)
+    return any(a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one)))
 
 
 def _is_relative(key: str) -> bool:

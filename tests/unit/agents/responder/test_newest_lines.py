@@ -166,3 +166,34 @@ def test_a_line_that_takes_up_a_fact_comes_before_it() -> None:
     said = answer("en", "Where do I work?", ("jacked in Costa, on reception at a vet's", LATER), fact="I work at Costa")
     assert said.splitlines()[0].endswith("“jacked in Costa, on reception at a vet's”")
     assert said.splitlines()[1:] in ([], ["Before that: I work at Costa [F1]."])
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "earlier", "later", "words"),
+    [
+        ("ru", "гена на чём щас катается", "Гена ездит на приоре", ["генка приору разбил", "взял гелик"], "гелик"),
+        ("ru", "где ночует вадим", "Мой свояк Вадим живёт в бытовке", ["свояк снял угол в Мытищах"], "Мытищах"),
+        ("ru", "кто опекун у розы?", "Опекун Розы - тётя Лиза", ["роза теперь под опекой деда"], "деда"),
+        ("ru", "маринка чем живёт", "Марина работает в тире", ["маринка печёт торты на заказ"], "торты"),
+        ("uk", "хто жінка павла?", "Павло одружений з Іриною", ["павло з іриною нарізно", "у нього Зоя"], "нарізно"),
+        ("uk", "де мої батьки", "Мої батьки живуть у Сумах", ["мама з татом вже в Рівному"], "Рівному"),
+        ("en", "where does abby crash now", "Abigail lives in a hostel", ["abby's got a bedsit in Hove"], "Hove"),
+        ("en", "what does Theo do?", "Theo is a florist", ["theo hung up his shears", "drives a lorry"], "lorry"),
+    ],
+)
+def test_whom_a_question_means_is_found_as_people_write(
+    language: str, question: str, earlier: str, later: list[str], words: str
+) -> None:
+    """With the name first, in small letters, by pet names and kinship; the change may be told in two messages."""
+    told = [(one, LATER + timedelta(seconds=5 * n)) for n, one in enumerate(later)]
+    said = answer(language, question, (earlier, EARLIER), (BETWEEN[language], EARLIER), *told)
+    assert words in said.split("\n")[0]
+
+
+def test_what_somebody_does_now_comes_before_what_was_so_though_no_word_says_that_it_changed() -> None:
+    """What once happened does not."""
+    told = [("Жанна работает в музее", EARLIER), ("жанна водит экскурсии по крышам", LATER)]
+    said = answer("ru", "Кем работает Жанна?", *told, ("жанна звонила ночью", LATER + timedelta(days=1)))
+    assert "крышам" in said.split("\n")[0]
+    assert "звонила" not in said
+    assert "музее" in said.split("\n")[1]

@@ -7,6 +7,7 @@ import pytest
 from internal.language.names.kin import Kin, composed, kin_of_label, kin_of_relation, kin_of_word, kin_word
 from internal.language.names.kin_map import KinMap, Stated, tie_words
 from internal.language.names.kin_questions import Ties, kin_lines
+from internal.language.names.mentions import find_people
 from internal.language.text.spelling import Language
 from internal.language.text.tables import table
 
@@ -126,3 +127,9 @@ def test_questions_by_a_relation_are_answered_from_the_map(
 ) -> None:
     """Also where the relation was never stated; a question of another kind gets nothing."""
     assert kin_lines(question, TIES, language) == answer
+
+
+def test_what_somebody_has_is_not_called_as_he_is() -> None:
+    """The cat of a mother is no mother; her husband is one."""
+    assert [one.role for one in find_people("У моей бабушки пёс Байкал", "ru")] in ([], [None])
+    assert find_people("у сестры муж Олег", "ru")[0].kin
