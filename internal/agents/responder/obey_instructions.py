@@ -1,4 +1,4 @@
-"""What the rules can obey of the standing instructions: language, lists and emoji of an answer."""
+"""What the rules can obey of the standing instructions: language, length, lists and emoji of an answer."""
 
 import re
 from datetime import datetime
@@ -14,6 +14,7 @@ from internal.language.text.spelling import sentences
 _WEEKEND: Final = 5
 _NEVER: Final = re.compile(r"(?<!\w)(?:never|don't|do not|not|no|stop|не|ніколи|никогда|хватит|досить)(?!\w)")
 _EMOJI: Final = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+ ?")
+_SHORT: Final = re.compile(r"short|brief|concise|кратк|коротк|короч|стисл|лакон")
 _BULLET: Final = "- "
 _QUOTE: Final = re.compile('[«“„"]')
 
@@ -25,12 +26,14 @@ def instructed_language(request: ResponderRequest) -> Language | None:
 
 
 def as_instructed(answer: str, request: ResponderRequest) -> str:
-    """The answer in the form that the latest instruction about it asks for: as a list or not, without emoji."""
+    """The answer in the form that the latest instruction asks for: its first line, as a list or not, without emoji."""
     lines = answer.split("\n")
     if text := _latest(request, "list"):
         lines = [part for line in lines for part in _bullets(line, wanted=not _unwanted(text))]
     if (text := _latest(request, "emoji")) and _unwanted(text):
         lines = [_EMOJI.sub("", line).strip() for line in lines]
+    if (text := _latest(request, "length")) and _unwanted(text) != bool(_SHORT.search(text)):
+        lines = lines[:1]
     return "\n".join(lines)
 
 

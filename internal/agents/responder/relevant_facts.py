@@ -79,7 +79,12 @@ def _alternatives(text: str) -> set[str]:
 
 
 def asks_kinship(said: str, relations: Sequence[str]) -> bool:
-    """Whether a question that relations answer asks for nothing else: "who is my sister dating" does."""
+    """Whether a question that relations answer asks for nothing else: "who is my sister dating" does.
+
+    What is said of the owner's days stands beside ties between people, and answers as it is.
+    """
+    if not all(" — " in line for line in relations):
+        return True
     names = _alternatives("\n".join(relations))
     return all(
         any(term in names or kin_of_word(term) or ASKS.search(term) for term, _ in word) for word in topic_terms(said)

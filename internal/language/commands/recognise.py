@@ -55,6 +55,10 @@ _CALLING: Final = pattern(
 _THAT_OR_NAME: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
 """What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
 _THAT: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b")
+WHAT_WAS_SAID: Final = pattern(
+    r"\W*(?:(?:все|всё|усе|то|те)\W+)?(?:(?:что|чо|що|шо)\b(?:.* )?(?:про|о|об|насчет|щодо|я|говор\w+|каза\w+)\b"
+    r"|(?:what|everything|whatever|anything|stuff) (?:that )?i(?:'ve)? (?:said|told|wrote|mentioned)\b)"
+)
 _PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
 _OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)[^A-ZА-ЯЁІЇЄҐ])")
 """Where something else begins than more of the object: no relative clause, no further name."""
@@ -82,6 +86,13 @@ _MOVED: Final = pattern(r"\b(?:moved|rescheduled|postponed|pushed|shifted|delaye
 _RATHER: Final = pattern(r"\b(?:давай(?:те)?|лучше|краще|(?:do|let's|have)\b.+\binstead)\b")
 """What proposes another time without a verb: "посылку лучше послезавтра"."""
 _CALLED: Final = pattern(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
+_TO_YOU: Final = pattern(
+    r"(?:\b(?:to|for) you,? (?:i am|i'm|it's|its|it is) |\bдля (?:тебя|тебе|вас) я(?: теперь| тепер| просто)?[ —–-]+)"
+    r"(?P<after>(?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+(?: (?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+)?)\W*$"
+    r"|\b(?:i am|i'm|it's|its|it is) (?P<before>(?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?) (?:to|for) you\W*$",
+    re.IGNORECASE,
+)
+"""What the owner is for the bot: "from now on I'm Captain to you"."""
 _FROM_MEMORY: Final = pattern(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")
 _TAKING: Final = words("take throw kick get put push")
 _REPORTED: Final = pattern(r"\w+\s+\w+[^:,;.]*:\s*$|\w\s*:\s*[-—]\s*$")
@@ -137,6 +148,9 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
     if called := _CALLED.search(sentence):
         yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
         return
+    if to_you := _TO_YOU.search(sentence):
+        yield from filter(None, [_name(f"me {to_you['after'] or to_you['before']}")])
+        return
     if undone := _UNDO.fullmatch(folded):
         heads = [("cancel", undone.span(), True)]
     elif unremind := _UNREMIND.search(folded):
@@ -186,6 +200,8 @@ def _command(kind: str, whole: str, before: str, after: str, at: datetime, langu
     if not content and not bare and not (pointing and kind in ("cancel", "move", "mark")):
         return None
     about = " ".join(about.split())
+    if kind == "remove" and WHAT_WAS_SAID.match(after):
+        kind = "forget"  # words are kept in memory, tasks are none
     that = kind == "forget" and _THAT_OR_NAME.match(after.lstrip()) is not None
     framed = (
         that or bool(all_words) or bool({form for word in WORD.findall(folded) for form in forms(word)} & (KNOW | DATA))

@@ -19,11 +19,14 @@ from internal.language.instructions.withdrawals import (
     LIFTED,
     NO_LONGER,
     OVER,
+    PLAINLY,
+    SETTING,
+    SWITCHED,
     TAKEN_BACK,
     UNWANTED,
     of_answers,
 )
-from internal.language.text.openings import OPENING
+from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import sentences, unquoted, words
@@ -104,6 +107,7 @@ _EN_HABIT: Final = pattern(
     rf" in\s|speak\s|(?:address|refer to|treat) me\b|(?:talk|speak|write) to me (?:like|as)\b|call me\b{_NAMED}"
     r"|switch (?:back |over )?to\s|(?:use|stick to|prefer)\s+(?!the\b)"
     r"|keep (?:your |the |all )?(?:answer|repl|message|response|text)\w*|be (?:more|less)\s"
+    r"|be (?:a bit |really |very )?(?:brief|short|concise|formal|informal)\b"
     r"|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
 )
 _QUOTED: Final = pattern(r"[«“„\"][^»”\"]{2,}[»”\"]")
@@ -126,6 +130,28 @@ def find_instructions(text: str) -> list[FoundInstruction]:
     return found
 
 
+_POLITE_END: Final = pattern(rf"(?:[\s,]+(?:{POLITE}))+$")
+_KEEP_IT: Final = pattern(
+    r"\bkeep (?:it|things|this|'em|them) (?=(?:short|brief|concise|simple)(?: please| from now on| always| with me)?$)"
+)
+_OBJECT_FIRST: Final = pattern(
+    r"(?P<object>(?:[^\W\d_][\w'-]*\s+){1,4}?)(?:(?:мне|мені)\s+)?(?P<order>(?:(?:больше|більше)\s+)?(?:не\s+)?[а-яіїєґ']{3,})"
+)
+_NEED: Final = pattern(r"не (?:надо|нужн\w+|треба|потрібн\w+)")
+
+
+def _plainly(sentence: str) -> str:
+    """A sentence with its order in front: "смайлики мне не ставь" is "не ставь смайлики"."""
+    plain = _KEEP_IT.sub("keep answers ", fold(sentence).strip(" \t\n—–-*•.!"))
+    found = _OBJECT_FIRST.fullmatch(_POLITE_END.sub("", plain))
+    if found is None or not topics_of(found["object"]):
+        return plain
+    verb = found["order"].split()[-1]
+    act = _ACTS.match(verb)
+    orders = (act is not None and _HABIT.fullmatch(act[0]) is not None) or _NEED.fullmatch(found["order"]) is not None
+    return f"{found['order']} {found['object']}" if orders else plain
+
+
 def _in_sentence(sentence: str) -> Iterator[FoundInstruction]:
     if not 4 <= len(sentence) <= LONGEST:
         return
@@ -134,7 +160,7 @@ def _in_sentence(sentence: str) -> Iterator[FoundInstruction]:
         for part in parts:
             yield from _in_sentence(part)
         return
-    if (kind := _kind(sentence)) is not None:
+    if (kind := _kind(sentence) or _kind(_plainly(sentence))) is not None:
         folded = fold(sentence)
         text = sentence.strip(" \t\n.!?,;—–-")
         yield FoundInstruction(text, topics_of(folded), condition_of(folded), lifts=kind == "lift")
@@ -146,7 +172,7 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     lasts = _LASTS.search(folded) is not None or _UNDER_CASE.match(folded) is not None
     if (rest and not rest[0].isalpha()) or " " not in folded:
         return None
-    begins = any(form.match(rest) for form in _DIRECTED) or DISMISSED.match(folded)
+    begins = any(form.match(rest) for form in (*_DIRECTED, SWITCHED)) or DISMISSED.match(folded)
     if not lasts and not begins and not OVER.match(folded):
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
@@ -155,8 +181,12 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     ends = of_answers(folded, said.topics)
     lifted = lifted or (OVER.match(folded) if ends else None)
     dropped = DISMISSED.match(folded) if ends and said.manner else None
-    if (dropped or lifted) and said.topics and not asked:
-        return "keep" if dropped and not dropped["over"] else "lift"
+    switched = SWITCHED.match(rest) if ends or SETTING.search(rest) else None
+    if (dropped or lifted or switched) and said.topics and not asked:
+        over = (
+            dropped["over"] if dropped else lifted or bool(switched and switched["on"]) == bool(said.topics & PLAINLY)
+        )
+        return "lift" if over else "keep"
     if ends and UNWANTED.match(rest) and said.manner and not asked and (lasts or NO_LONGER.search(folded)):
         return "keep"
     wish = _WISH.match(rest)

@@ -18,7 +18,7 @@ _MANNERS: Final = {
     topic: "|".join(words).replace("BOOKS", "|".join(_TABLE["books"])).replace("HOUR", _TABLE["hour"][0])
     for topic, words in _TABLE["manners"].items()
 }
-_PATTERNS: Final = {topic: pattern(rf"(?<!\w)(?:{manner})") for topic, manner in _MANNERS.items()}
+_PATTERNS: Final = {topic: pattern(rf"(?<!\w)(?:по)?(?:{manner})") for topic, manner in _MANNERS.items()}
 
 _TIMES: Final = {time: "|".join(words) for time, words in _TABLE["times"].items()}
 _WHEN: Final = {time: pattern(rf"(?<!\w)(?:{times})(?!\w)") for time, times in _TIMES.items()}

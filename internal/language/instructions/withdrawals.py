@@ -26,11 +26,14 @@ UNWANTED: Final = re.compile(rf"(?:{_any('unwanted')})(?![\w'-])[\s,]*")
 """What the owner wants no more: a rule about it where it is a manner of answering, and for longer than once."""
 DISMISSED: Final = re.compile(_any("dismissed"))
 """What drops a manner of answering; `over`: the rule about it, not the manner itself."""
+SWITCHED: Final = re.compile(rf"(?:(?P<on>{_any('switched_on')})|(?:{_any('switched_off')}))(?![\w'-])")
+SETTING: Final = re.compile(r"\b(?:keeping|being|thing|mode|setting|режим\w*|настройк\w+|налаштуван\w+)\b")
+"""A manner of answering that is switched on and off; lifted where a plain thing comes back, or a length ends."""
 NO_LONGER: Final = re.compile(r"\b(?:no longer|any ?more|больше|більше|done with|tired of|sick of|надоели|набридли)\b")
 _ANSWERS: Final = re.compile(rf"\b(?:{_any('answers')})|твои")
-_PLAINLY: Final = frozenset({"emoji", "list", "heading", "markup", "sorry", "praise", "joke"})
+PLAINLY: Final = frozenset({"emoji", "list", "heading", "markup", "sorry", "praise", "joke"})
 
 
 def of_answers(folded: str, topics: frozenset[str]) -> bool:
     """Whether it is the bot's own answers that are long or short: no haircut, no skirt."""
-    return bool(topics & _PLAINLY) or _ANSWERS.search(folded) is not None
+    return bool(topics & PLAINLY) or _ANSWERS.search(folded) is not None

@@ -34,6 +34,7 @@ _STOP: Final = all_of("stop")
 
 _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
+_PREFIX: Final = re.compile(r"(?:пере|раз|рас|роз|при|про|под|від|вы|ви|за|на|от|об|до|по|из|із|вз|у|о|с|з)(?=\w{5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +149,18 @@ _SAYING: Final = all_of("saying")
 
 
 def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether verbs are equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
+    """Whether verbs are equal, or but for a prefix: звонить, позвонить; оплатить, заплатить."""
     if mine & theirs or any(mine & alike and theirs & alike for alike in _ALIKE.values()):
         return True
-    return any(
-        len(min(one, other, key=len)) >= _MIN_VERB and (one.endswith(other) or other.endswith(one))
-        for one in mine
-        for other in theirs
-        if not one.isascii()
-    )
+    roots = ({root for verb in verbs for root in _roots(verb)} for verbs in (mine, theirs))
+    ours, others = roots
+    return not ours.isdisjoint(others)
+
+
+def _roots(verb: str) -> set[str]:
+    """A Cyrillic verb as it is and without a prefix: платить for оплатить and заплатить."""
+    bare = _PREFIX.sub("", verb, count=1)
+    return set() if verb.isascii() else {one for one in (verb, bare) if len(one) >= _MIN_VERB}
 
 
 @cached(4_000)

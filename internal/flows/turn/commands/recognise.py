@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.claims import find_claims, task_of
-from internal.language.commands.recognise import find_commands
+from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
 from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
 from internal.language.dates.units import fold
 from internal.language.names.kinship import FORMER
@@ -216,7 +216,7 @@ def _with_object(
     meant = () if command.states else _people(command.about, words, people)
     if meant:
         return Recognised("forget", message_id, people=meant)
-    if tasks:
+    if tasks and not WHAT_WAS_SAID.match(command.about):
         return Recognised("cancel", message_id, tasks=tasks)
     return Recognised("forget", message_id, words=_named_part(command.about), sure=command.sure)
 
