@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from internal.language.names.kin import Kin, kin_of_word
+from internal.language.names.kin_questions import ASKS
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions
+from internal.language.search.terms import document_terms, topic_terms, words_of
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Person, names_of
@@ -53,3 +55,15 @@ def says_more_than_names(person: Person) -> bool:
     words = {key for name in person.names for word in name_words(name) for key in (word.key, *word.bases)}
     words |= {name_key(person.username or "")}
     return any(token.key not in words for token in tokens(person.bio))
+
+
+def asks_kinship(said: str, relations: Sequence[str]) -> bool:
+    """Whether a question that ties between people answer asks for nothing else: "who is my sister dating" does.
+
+    What is said of the owner's days stands in the same place, and answers as it is.
+    """
+    there = {term for stored in document_terms(relations) for word in words_of(stored) for term in word}
+    known = (
+        any(term in there or kin_of_word(term) or ASKS.search(term) for term, _ in one) for one in topic_terms(said)
+    )
+    return not all(" — " in line for line in relations) or all(known)

@@ -30,16 +30,9 @@ from internal.agents.responder.people_in_dialogue import (
     subjects,
 )
 from internal.agents.responder.pictures import answering_picture, in_last_picture
-from internal.agents.responder.relevant_facts import (
-    answering,
-    asks_kinship,
-    facts_about,
-    of_kind,
-    shared,
-    sharing_words,
-)
+from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
 from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable, without_file_marks
-from internal.agents.role_words import roles_of, says_more_than_names
+from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people

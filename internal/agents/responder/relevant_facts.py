@@ -6,7 +6,6 @@ from typing import Final
 
 from internal.agents.model import RecalledFact, RecalledMemory
 from internal.language.names.kin import kin_of_word
-from internal.language.names.kin_questions import ASKS
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
 from internal.language.search.terms import Word, document_terms, names_oneself, topic_terms, words_of
@@ -76,19 +75,6 @@ def _share(asked: Sequence[Word], fact: RecalledFact) -> int:
 
 def _alternatives(text: str) -> set[str]:
     return {term for word in words_of(document_terms([text])[0]) for term in word}
-
-
-def asks_kinship(said: str, relations: Sequence[str]) -> bool:
-    """Whether a question that relations answer asks for nothing else: "who is my sister dating" does.
-
-    What is said of the owner's days stands beside ties between people, and answers as it is.
-    """
-    if not all(" — " in line for line in relations):
-        return True
-    names = _alternatives("\n".join(relations))
-    return all(
-        any(term in names or kin_of_word(term) or ASKS.search(term) for term, _ in word) for word in topic_terms(said)
-    )
 
 
 MOST_LISTED: Final = 10

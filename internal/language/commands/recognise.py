@@ -55,10 +55,7 @@ _CALLING: Final = pattern(
 _THAT_OR_NAME: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b|(?:про |about )?[A-ZА-ЯЁІЇЄҐ]\w+\W*$")
 """What is to be forgotten, whether it is found or not: a statement, or somebody by name."""
 _THAT: Final = pattern(r"(?:,\s*)?(?:that|что|що)\b")
-WHAT_WAS_SAID: Final = pattern(
-    r"\W*(?:(?:все|всё|усе|то|те)\W+)?(?:(?:что|чо|що|шо)\b(?:.* )?(?:про|о|об|насчет|щодо|я|говор\w+|каза\w+)\b"
-    r"|(?:what|everything|whatever|anything|stuff) (?:that )?i(?:'ve)? (?:said|told|wrote|mentioned)\b)"
-)
+WHAT_WAS_SAID: Final = pattern(rf"\W*(?:{_any('what_was_said')})", re.IGNORECASE)
 _PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
 _OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)[^A-ZА-ЯЁІЇЄҐ])")
 """Where something else begins than more of the object: no relative clause, no further name."""
@@ -87,10 +84,7 @@ _RATHER: Final = pattern(r"\b(?:давай(?:те)?|лучше|краще|(?:do|
 """What proposes another time without a verb: "посылку лучше послезавтра"."""
 _CALLED: Final = pattern(r"\b(?:like|love|want|prefer|wish) to be (?:called|addressed as)\b", re.IGNORECASE)
 _TO_YOU: Final = pattern(
-    r"(?:\b(?:to|for) you,? (?:i am|i'm|it's|its|it is) |\bдля (?:тебя|тебе|вас) я(?: теперь| тепер| просто)?[ —–-]+)"
-    r"(?P<after>(?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+(?: (?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+)?)\W*$"
-    r"|\b(?:i am|i'm|it's|its|it is) (?P<before>(?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?) (?:to|for) you\W*$",
-    re.IGNORECASE,
+    _any("to_you").replace("NAME", r"(?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+(?: (?-i:[A-ZА-ЯЁІЇЄҐ])[\w'-]+)?"), re.IGNORECASE
 )
 """What the owner is for the bot: "from now on I'm Captain to you"."""
 _FROM_MEMORY: Final = pattern(r"\b(?:out of|from|off) (?:your|ur|my|the) (?:memory|mind|head|brain|list)\b")

@@ -83,10 +83,7 @@ _WISH: Final = pattern(rf"(?:{_any('wish')})(?![\w'-])[\s,]*")
 _STOP: Final = pattern(rf"(?:{_any('stop')})(?![\w'-])")
 _BARE: Final = pattern(rf"(?:{_any('bare')})(?![\w'-])")
 _LETS: Final = pattern(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
-_RULE: Final = pattern(
-    r"(?:\w+s|\w+[иыі]) (?:(?:always|only|never|всегда|только|никогда|завжди|тільки|лише|ніколи) )?(?:not |не )?"
-    r"(?:in|with|without|after|before|on|from|в|во|на|после|до|по|без|с|у|після|з|із|від|от) "
-)
+_RULE: Final = pattern(_any("rule_without_verb"))
 """A rule without a verb: "prices always in euros"."""
 _NOT: Final = pattern(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
 
@@ -102,14 +99,7 @@ _PASSED_ON: Final = pattern(_any("passed_on"))
 _ONCE: Final = pattern(rf"(?<![\w-])(?:{_any('once')})(?![\w-])")
 _NAMED: Final = rf"(?!(?: \w+)? (?:{_any('named')})\b) \w"
 _PHONED: Final = pattern(rf"call me\b(?!{_NAMED})")
-_EN_HABIT: Final = pattern(
-    r"(?:(?:write|speak|talk|answer|reply|respond|text|message|chat)(?: back)?(?: (?:to|with) me| to us| me)?(?: only)?"
-    rf" in\s|speak\s|(?:address|refer to|treat) me\b|(?:talk|speak|write) to me (?:like|as)\b|call me\b{_NAMED}"
-    r"|switch (?:back |over )?to\s|(?:use|stick to|prefer)\s+(?!the\b)"
-    r"|keep (?:your |the |all )?(?:answer|repl|message|response|text)\w*|be (?:more|less)\s"
-    r"|be (?:a bit |really |very )?(?:brief|short|concise|formal|informal)\b"
-    r"|(?:make|give)(?: me)? (?:your )?(?:shorter|longer|more detailed)\s?(?:answers|replies)?)"
-)
+_EN_HABIT: Final = pattern(rf"(?:{_any('english_habit')})".replace("NAMED", _NAMED))
 _QUOTED: Final = pattern(r"[«“„\"][^»”\"]{2,}[»”\"]")
 _TAG: Final = pattern(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
 _COPIED: Final = pattern(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)

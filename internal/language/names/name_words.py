@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
+from rapidfuzz.distance import Prefix
+
 from internal.language.names.given_names import GivenName, english_relatives, given_names, is_english_given_name
 from internal.language.names.kinship import is_title
 from internal.language.text.morphology import name_readings
@@ -36,14 +38,10 @@ def may_be_pet_name(key: str, name: str) -> bool:
 
     A rule for forms that no table holds; it is a hint for whom an answer already looks for.
     """
-    known = name_key(name)
-    if (groups := {one.group for one in given_names(key)}) and groups.isdisjoint(
-        one.group for one in given_names(name)
-    ):
+    groups, known = {one.group for one in given_names(key)}, name_key(name)
+    if groups and groups.isdisjoint(one.group for one in given_names(name)):
         return False  # Маринка is not Мария
-    same = next(
-        (n for n, pair in enumerate(zip(key, known, strict=False)) if pair[0] != pair[1]), min(len(key), len(known))
-    )
+    same = Prefix.similarity(key, known)
     doubled = key.isascii() and 1 < same < len(key) and key[same] == key[same - 1]
     ending = _PET_ENDING.fullmatch(key[same + doubled :])
     return ending is not None and same + doubled >= _SAME_LETTERS and bool(ending["latin"]) == key.isascii()

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from internal.language.text.tables import any_of
+
 _CONNECTS: Final = re.compile(
     r"^\W*(?:(?:ну|well|ok(?:ay)?)\W+)?(?:а|и|но|или|та|й|і|але|або|ещё|еще|ще"
     r"|and|but|or|so|then|what about|how about|what if)\b",
@@ -10,20 +12,8 @@ _CONNECTS: Final = re.compile(
 )
 """Words at the beginning of a question that continue something."""
 
-_POINTS_BACK: Final = re.compile(
-    r"\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|ним|нему|ней|них|ними|нём|нем|нею|тот|та|то|те|того|той|тех|том|этот|эта"
-    r"|это|эти|этого|этой|этих|этом|этим|там|туда|оттуда|тогда|потом|после этого|затем|дальше|раньше этого"
-    r"|він|вона|воно|вони|його|її|їх|йому|їй|їм|ним|нього|неї|них|ньому|ній|той|ті|того|тієї|тих|цей|ця|це|ці|цього"
-    r"|цієї|цих|цьому|там|туди|звідти|тоді|потім|далі|після цього"
-    r"|he|she|it|they|him|her|them|his|hers|its|their|theirs|that|this|those|these|there|then|afterwards|after that"
-    r"|next|one|ones|more|подробнее|поподробнее|докладніше|детальніше|продолжай|продовжуй|go on|elaborate)\b",
-    re.IGNORECASE,
-)
-_SOMEBODY: Final = re.compile(
-    r"\b(?:он|она|они|его|её|ее|их|ему|ей|им|нему|ней|них|ними|нём|нем|нею"
-    r"|він|вона|вони|його|її|їх|йому|їй|їм|нього|неї|них|ньому|ній|he|she|they|him|her|them|his|hers|theirs|their)\b",
-    re.IGNORECASE,
-)
+_POINTS_BACK: Final = re.compile(rf"\b(?:{any_of('internal.language.search', 'points_back')})\b", re.IGNORECASE)
+_SOMEBODY: Final = re.compile(rf"\b(?:{any_of('internal.language.search', 'somebody')})\b", re.IGNORECASE)
 """Pronouns for somebody who was named before."""
 
 _NAME_INSIDE: Final = re.compile(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+")

@@ -42,16 +42,8 @@ _LONGEST_WISH: Final = 400
 """Characters of a standing wish: a longer text tells of much else."""
 
 _WISH = re.compile(
-    r"(?:^|[.!?\n])\W*(?:(?:please|and|so|пожалуйста|и|будь ласка|прошу|і|та)\W+)?(?:"
-    r"(?:always|never|every time|each time|whenever|when)\b[^.!?\n]{0,160}?\b(?:when|whenever|if|time)?\s?(?:i|we)"
-    r" (?:ask|want|need|talk|mention|say|write|tell|send)\b"
-    r"|(?:from now on|in (?:the )?future|henceforth)\b"
-    r"|(?:всегда|никогда|каждый раз|когда|если)\b[^.!?\n]{0,160}?\bя (?:\w+ )?"
-    r"(?:спро[шс]|спрашив|прошу|пишу|говорю|присылаю|упомин)\w*"
-    r"|(?:впредь|отныне|с этого момента|на будущее|в дальнейшем)\b"
-    r"|(?:завжди|ніколи|щоразу|кожного разу|коли|якщо)\b[^.!?\n]{0,160}?\bя (?:\w+ )?"
-    r"(?:пита|запит|прошу|пишу|кажу|надсилаю|згаду)\w*"
-    r"|(?:надалі|відтепер|віднині|на майбутнє)\b)",
+    r"(?:^|[.!?\n])\W*(?:(?:please|and|so|пожалуйста|и|будь ласка|прошу|і|та)\W+)?"
+    rf"(?:{_any('standing_wish')})",
     re.IGNORECASE,
 )
 """How a standing wish begins: "Always name the source when I ask about history", "Впредь отвечай коротко"."""

@@ -34,7 +34,6 @@ _STOP: Final = all_of("stop")
 
 _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
-_PREFIX: Final = re.compile(r"(?:пере|раз|рас|роз|при|про|под|від|вы|ви|за|на|от|об|до|по|из|із|вз|у|о|с|з)(?=\w{5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,25 +141,24 @@ def _waited_score(statement: _Statement, title: str) -> int:
 _OF_OTHER: Final = re.compile(r"[^:]{1,40}: ")
 _DOING: Final = all_of("doing")
 """Verbs in which whatever was to be done is told to be done."""
-_ALIKE: Final = {name: frozenset(map(_stem, all_of(name))) for name in ("handing", "sending", "calling", "mending")}
+_ALIKE: Final = {
+    name: frozenset(map(_stem, all_of(name))) for name in ("handing", "sending", "calling", "mending", "paying")
+}
 """Verbs that mean the same to who waits for it."""
 _MONEY: Final = frozenset(map(_stem, all_of("money")))
 _SAYING: Final = all_of("saying")
 
 
 def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether verbs are equal, or but for a prefix: звонить, позвонить; оплатить, заплатить."""
+    """Whether verbs are equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
     if mine & theirs or any(mine & alike and theirs & alike for alike in _ALIKE.values()):
         return True
-    roots = ({root for verb in verbs for root in _roots(verb)} for verbs in (mine, theirs))
-    ours, others = roots
-    return not ours.isdisjoint(others)
-
-
-def _roots(verb: str) -> set[str]:
-    """A Cyrillic verb as it is and without a prefix: платить for оплатить and заплатить."""
-    bare = _PREFIX.sub("", verb, count=1)
-    return set() if verb.isascii() else {one for one in (verb, bare) if len(one) >= _MIN_VERB}
+    return any(
+        len(min(one, other, key=len)) >= _MIN_VERB and (one.endswith(other) or other.endswith(one))
+        for one in mine
+        for other in theirs
+        if not one.isascii()
+    )
 
 
 @cached(4_000)

@@ -8,27 +8,23 @@ from typing import Final
 
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, words
+from internal.language.text.tables import table
 
-_ASKS: Final = (
-    r"где|куда|откуда|кто|кого|кому|ке?м|ч[её]м|сколько|почему|зачем|когда|чей|чья|чь[её]|чьи|как(?:ой|ая|ое|ие|ую|ими?)"
-    r"|де|куди|звідки|хто|ким|чи[йїмєя]|чия|чому|скільки|навіщо|коли"
-    r"|(?:как|як|что|що|шо|чо) там|(?:что|що|шо|чо) (?:делает|робить|купил\w*|нового)"
-)
-_RELATIVE: Final = r"как(?:ого|ому|ом)|як(?:ий|а|е|у|ого|ому|ою|ій|им|і)"
-"""These ask behind a preposition only: "том, який живе в Києві" states."""
-_BESIDE: Final = r"(?:с|со|у|в|во|на|о|об|за|по|от|до|к|из|для|про|з|із|зі|від|до|під)\s+"
+_WORDS: Final = {name: "|".join(said) for name, said in table(__package__, "unmarked_questions").items()}
 _NAME_FIRST: Final = re.compile(
-    rf"\W*(?:(?:а|ну|и|і|та|так|слушай|слухай|скажи|кстати)\W+)*"
-    rf"(?P<head>\w[\w'’ʼ-]*(?: \w[\w'’ʼ-]*){{0,2}}?)(?: (?:сейчас|щас|зараз|теперь|тепер|вообще|взагалі))?"
-    rf" (?:(?:{_BESIDE})?(?:{_ASKS})|{_BESIDE}(?:{_RELATIVE}))(?![\w-])(?P<rest>[^,;:.!\n]*)\W*",
+    r"\W*(?:(?:{before})\W+)*(?P<head>\w[\w'’ʼ-]*(?: \w[\w'’ʼ-]*){{0,2}}?)(?: (?:{now}))?"
+    r" (?:(?:(?:{beside})\s+)?(?:{asking})|(?:{beside})\s+(?:{relative}))(?![\w-])(?P<rest>[^,;:.!\n]*)\W*".format_map(
+        _WORDS
+    ),
     re.IGNORECASE,
 )
+"""Words that may also begin a relative clause ask behind a preposition only: "том, який живе в Києві" states."""
 _ENGLISH: Final = re.compile(
-    r"\W*(?:(?:so|and|hey|ok|well)\W+)*(?!(?:\w+ )?(?:kn[eo]w|wonder|remember|told|ask|said|say|saw|see|guess)\w* )"
-    r"\w[\w'’-]*(?: \w[\w'’-]*)?(?:"
+    r"\W*(?:(?:{before_english})\W+)*(?!(?:\w+ )?(?:{no_question})\w* )\w[\w'’-]*(?: \w[\w'’-]*)?(?:"
     r" (?:where|who|what|how|when|which \w+)(?:['’]?s| is| are| does| did| do| was| has)\b[^,;.!\n]*"
-    r"| (?:lives?|works?|drives?|stud(?:y|ies)|goes|is|are|['’]s|does|sees|dates|has|got|went|comes?)(?: \w+){0,2}?"
-    r" (?:where|who|what)(?: now| again| these days| exactly| then)*)\W*",
+    r"| (?:{verbs})(?: \w+){{0,2}}? (?:where|who|what)(?: now| again| these days| exactly| then)*)\W*".format_map(
+        _WORDS
+    ),
     re.IGNORECASE,
 )
 _LONGEST: Final = 10

@@ -91,3 +91,29 @@ def test_chat_slang_is_written_out() -> None:
 def test_what_the_owner_wants_no_more_in_life_is_no_instruction(text: str) -> None:
     """Only of answers."""
     assert find_instructions(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("списками мне больше не отвечай", "kept"),
+        ("подробнее отвечай пж", "kept"),
+        ("жартів не треба", "kept"),
+        ("пиши попроще и покороче", "kept"),
+        ("keep it concise please", "kept"),
+        ("be a bit brief", "kept"),
+        ("turn off the jokes", "kept"),
+        ("включи обратно шутки", "lifted"),
+        ("вимкни режим довгих відповідей", "lifted"),
+        ("turn off the detailed answers", "lifted"),
+        ("bring the bullet points back", "lifted"),
+        ("keep it short, the taxi is waiting", "nothing"),
+        ("она длинных писем не пишет", "nothing"),
+        ("верни книгу Оле", "nothing"),
+        ("выключи длинную гирлянду", "nothing"),
+        ("turn off the long hallway light", "nothing"),
+    ],
+)
+def test_a_manner_may_stand_before_its_order_and_is_switched(text: str, kind: str) -> None:
+    """A lamp is switched too, and a letter may be long."""
+    assert kind_of(text) == kind

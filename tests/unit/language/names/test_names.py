@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from internal.language.names.name_index import NameIndex
+from internal.language.names.name_words import may_be_pet_name
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
 
 SAME = [
@@ -255,3 +256,21 @@ def test_boosts_are_graded() -> None:
     latin = boost("who is Sidorov?")
     short = boost("что с Ваней?")
     assert 1.0 == whole > surname > latin > short > 0.0 == boost("кто такой Петренко?")
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "may"),
+    [
+        ("кларочка", "Клара", True),
+        ("богдася", "Богдана", True),
+        ("eddy", "Edgar", True),
+        ("wills", "Will", True),
+        ("кларнет", "Клара", False),
+        ("маринка", "Мария", False),
+        ("стефания", "Стефан", False),
+        ("edge", "Edgar", False),
+    ],
+)
+def test_a_pet_form_that_no_table_holds_is_told_by_its_beginning_and_ending(written: str, name: str, may: bool) -> None:
+    """One that is known as a form of another name is none."""
+    assert may_be_pet_name(written, name) is may

@@ -126,7 +126,15 @@ def test_what_else_is_said_beside_a_request_wants_an_answer() -> None:
     assert not only_requests(text, found_in(text))
 
 
-TITLES = ["Подзвонити Марії", "Call Maria", "Отправить отчёт (Анне)", "Buy milk", "Позвонить маме", "Купити квитки"]
+TITLES = [
+    "Подзвонити Марії",
+    "Call Maria",
+    "Отправить отчёт (Анне)",
+    "Buy milk",
+    "Позвонить маме",
+    "Купити квитки",
+    "Оплатить воду",
+]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +149,7 @@ TITLES = ["Подзвонити Марії", "Call Maria", "Отправить �
         ("квитки куплено", "Купити квитки", "done"),
         ("не надо звонить маме", "Позвонить маме", "cancelled"),
         ("Cancel the milk", "Buy milk", "cancelled"),
+        ("за воду рассчитался", "Оплатить воду", "done"),
     ],
 )
 def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, outcome: str) -> None:
@@ -157,6 +166,7 @@ def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, o
         "Have you called Maria?",
         "Мама звонила",
         "Мне звонила мама",
+        "воду закрыли",
         "было весело",
     ],
 )

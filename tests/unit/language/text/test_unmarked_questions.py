@@ -21,6 +21,7 @@ from internal.language.text.unmarked_questions import asks_unmarked
     ],
 )
 def test_a_question_may_begin_with_whom_it_asks_about(text: str) -> None:
+    """In three languages, in small letters."""
     assert asks_unmarked(text)
 
 
@@ -39,4 +40,5 @@ def test_a_question_may_begin_with_whom_it_asks_about(text: str) -> None:
     ],
 )
 def test_a_statement_with_such_a_word_is_none(text: str) -> None:
+    """What somebody knows or asked, and relative clauses."""
     assert not asks_unmarked(text)
