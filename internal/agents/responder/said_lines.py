@@ -160,7 +160,7 @@ def newest_about(
         fits = (
             touches
             or (share >= _HALF and not beside)
-            or (tells and (found or older) and not (of and subjects) and people.named)
+            or (tells and (found or older) and not (of and subjects) and people.spoken_of(line.text))
         )
         if (goes_on and people.not_another(line.text)) or (fits and people.same(line.text, there)):
             change = (goes_on or touches) and tells_change(line.text)
@@ -226,6 +226,10 @@ class _People:
         self._roles = roles_of(said) | roles
         self.named = bool(self.terms or self._roles)
 
+    def spoken_of(self, text: str) -> bool:
+        """Whether a line may be about those asked about without a word of what is asked: the owner says "we"."""
+        return self.named or any(token.key in _SPEAKER for token in tokens(text))
+
     def may_be_about(self, subjects: Set[str]) -> bool:
         """Whether a line that touches these subjects may tell what is asked."""
         return not subjects or not self._asked or bool(subjects & self._asked)
@@ -262,12 +266,12 @@ class _People:
         last, of, keys = found[-1], subjects_of(line.text), {token.key for token in tokens(line.text)}
         if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
             return False
-        if not self.may_be_about(of):
-            return False
-        if keys & _OTHERS:
+        if keys & _OTHERS or of & self._asked:
             return True
-        begun = subjects_of(last.text)
-        tells = last.overrides or tells_change(last.text) or tells_change(line.text)
+        begun, tells = subjects_of(last.text), last.overrides or tells_change(last.text)
+        if not tells and not self.may_be_about(of):
+            return False
+        tells = tells or tells_change(line.text)
         if not (tells or (found[1:] and (not begun or begun & self._asked))):
             return False
         within = 1 if "partner" in self._asked else _BEGINS  # a name further on may be that of the new one
@@ -276,7 +280,8 @@ class _People:
     def told_in_two(self, before: SaidLine, line: SaidLine) -> str:
         """Both lines, if the first names those asked about, and the second, of nobody, goes on at once."""
         goes_on = before.at and line.at and line.at - before.at <= _BURST and not self._begins_with_somebody(line.text)
-        told = goes_on and not before.speaker and self.same(before.text, _terms(before.text))
+        tells = tells_change(before.text) or tells_change(line.text)
+        told = goes_on and tells and not before.speaker and self.same(before.text, _terms(before.text))
         return f"{before.text.rstrip(' .')}.\n{line.text}" if told else ""
 
     def _begins_with_somebody(self, text: str, within: int = _BEGINS) -> bool:

@@ -59,7 +59,11 @@ def own_tasks(text: str, at: datetime, language: Language) -> list[TaskFound]:
     found = [one for one in find_tasks(text, at, language) if one.asked or not is_occasion(one.title)]
     if all(one.asked for one in found):
         return found
-    orders = [one.span for one in find_commands(text, at, language) if one.sure and one.kind in _ORDERS]
+    orders = [
+        one.span
+        for one in find_commands(text, at, language)
+        if one.kind == "move" or (one.sure and one.kind in _ORDERS)
+    ]
     return [one for one in found if one.asked or not any(start <= one.span[0] < end for start, end in orders)]
 
 

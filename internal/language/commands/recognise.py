@@ -143,7 +143,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
         return
     if to_you := _TO_YOU.search(sentence):
-        yield from filter(None, [_name(f"me {to_you['after'] or to_you['before']}")])
+        yield from filter(None, [_name(f"me {to_you[to_you.lastgroup or 0]}")])
         return
     if undone := _UNDO.fullmatch(folded):
         heads = [("cancel", undone.span(), True)]
