@@ -12,8 +12,10 @@ from typing import Any
 # Where a test embeds in its own process, threads that wait for each other in a loop would take ten times the processor.
 os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 
+import hypothesis.internal.conjecture.providers
 import pytest
 from hypothesis import settings
+from hypothesis.internal.constants_ast import Constants
 from support.long import LONG, examples
 from support.product.forked_process import start_children_by_fork
 from support.product.program import BEFORE_PYTHON, NO_DICTIONARIES, starter
@@ -30,6 +32,8 @@ internal.llm.transport.ALLOW_MODEL_REQUESTS = False
 # How long an example takes says more of what else the machine does than of the code: a pause of it is no failure.
 settings.register_profile("untimed", deadline=None, max_examples=examples(100))
 settings.load_profile("untimed")
+if not LONG:  # hypothesis looks through all our modules for values worth drawing: 2.7 s of each worker in a fresh clone
+    hypothesis.internal.conjecture.providers._get_local_constants = Constants
 
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
 """Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""

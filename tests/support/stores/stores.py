@@ -286,12 +286,14 @@ def end() -> None:
 
 
 def _is_named(path: Path, function: str, names: Iterable[str]) -> bool:
-    return any(_names(name, path, function) for name in names)
+    return not _named(path, tuple(names)).isdisjoint(("", function))
 
 
-def _names(name: str, path: Path, function: str) -> bool:
-    file, _, only = name.partition("::")
-    return only in ("", function) and lies_in(path, file)
+@cache
+def _named(path: Path, names: tuple[str, ...]) -> frozenset[str]:
+    """What the names mean of a module: functions, "" for all of them."""
+    parts = (name.partition("::") for name in names)
+    return frozenset(only for file, _, only in parts if lies_in(path, file))
 
 
 @cache
