@@ -28,7 +28,8 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
-from internal.language.discretion.recipients import readers_of, recipient_of, words_of
+from internal.language.discretion.recipients import may_be_for_others, readers_of, recipient_of, words_of
+from internal.language.instructions.find import find_instructions
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -44,6 +45,8 @@ _LATEST: Final = 4
 """Messages before the order that it may lean on ("answer her"), whatever their words are."""
 _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
+_LEAST: Final = 4
+"""Words of a message that may be an order though it says nothing of writing."""
 _FOR_ANOTHER: Final = re.compile(r"\b(?:for|to|and|now|для|и|а|теперь|тоже|і|й|тепер|теж)\b", re.IGNORECASE)
 _LEFT_OUT: Final = (
     "The answer is for somebody else ({role}), so {count} things about {topics} are left out of what you see. Do not "
@@ -97,10 +100,13 @@ class Discretion:
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)
         order = Order(found, meant, said, asked.text, readers == "others")
-        if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
+        wish = _only_a_wish(said)
+        if not wish and (not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said))):
             return order
-        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1]))
-        return replace(order, certain=False) if earlier is None else _continued(earlier, order)
+        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if before else None
+        if earlier is not None and (earlier.certain or may_be_for_others(earlier.said) or not wish):
+            return _continued(earlier, order)
+        return None if wish else replace(order, certain=False)
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
@@ -164,7 +170,8 @@ class Discretion:
                 threads=rule.items(snapshot.threads),
             ),
         )
-        kept = replace(kept, kept_back=sorted(rule.missed))
+        if order.certain and may_be_for_others(order.said):
+            kept = replace(kept, kept_back=sorted(rule.missed))
         if not rule.left_out:
             return kept
         topics = ", ".join(sorted(set().union(*rule.left_out)) or ["private matters"])
@@ -240,6 +247,11 @@ def _texts(given: ResponderRequest | RecallResult) -> list[str]:
         for part in sentences(one.bio)
     ]
     return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
+
+
+def _only_a_wish(text: str) -> bool:
+    """Whether a message orders nothing by itself: a few words none of which is of writing, or how to answer."""
+    return (len(text.split()) < _LEAST and not may_be_for_others(text)) or bool(find_instructions(text))
 
 
 def _stands_alone(text: str) -> bool:

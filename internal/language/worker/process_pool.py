@@ -324,6 +324,8 @@ class _Child:
             await process.wait()
         if self._reader is not None:
             await self._reader
+        elif process.stdout is not None:
+            await process.stdout.read()  # to its end, which closes the pipe before the loop is gone
 
 
 def _threads() -> int:

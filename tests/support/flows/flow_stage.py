@@ -159,6 +159,7 @@ class Talk:
         self.grants: ReminderRequests | None = None
         self.commands: CommandFlow | None = None
         self.web: Web | None = None
+        self.chronicling = UNJUDGED
         self.discretion: Discretion | None = None
 
     @property
@@ -201,6 +202,7 @@ class Talk:
             observer=self.ended,
             wake_outbox=self.ended.wake,
             retry_base=timedelta(milliseconds=5),
+            chronicling=self.chronicling,
             grants=self.grants,
             commands=self.commands,
             web=self.web,

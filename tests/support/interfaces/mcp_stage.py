@@ -14,6 +14,7 @@ from mcp.client.client import Client
 from mcp.types import TextContent
 from support.paths import ROOT
 from support.patience import PATIENCE_S
+from support.product.program import NO_DICTIONARIES
 
 from internal.config.settings import Config, load
 from internal.testing import ScriptedModel
@@ -54,7 +55,7 @@ TOOLS = {
 
 
 def environment(folder: Path, model: ScriptedModel) -> dict[str, str]:
-    return {
+    return NO_DICTIONARIES | {
         "LAPLACED_DATA_DIR": str(folder / "data"),
         "LAPLACED_SERVER__PORT": "0",
         "LAPLACED_MCP__PORT": "0",

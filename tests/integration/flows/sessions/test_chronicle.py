@@ -480,9 +480,8 @@ async def test_the_analyst_waits_for_an_answer_that_is_written(talk: Talk) -> No
     [session] = await sessions(talk)
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now() + timedelta(minutes=1)
-    flow = talk.flow()
-    flow._chronicling = SessionLifecycle(["analyst"])
-    await flow.answer(turn)
+    talk.chronicling = SessionLifecycle(["analyst"])
+    await talk.flow().answer(turn)
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now()
 
@@ -495,9 +494,8 @@ async def test_a_late_answer_is_judged_with_a_run_of_its_own(talk: Talk) -> None
     [session] = await sessions(talk)
     [first] = await analyst_runs(talk, session)
     await talk.write(lambda c: runs.finish(c, first, talk.clock.now()))
-    flow = talk.flow()
-    flow._chronicling = SessionLifecycle(["analyst"])
-    await flow.answer(turn)
+    talk.chronicling = SessionLifecycle(["analyst"])
+    await talk.flow().answer(turn)
     _, second = await analyst_runs(talk, session)
     assert (second.replaces, second.state) == (first.id, RunState.DUE)
 

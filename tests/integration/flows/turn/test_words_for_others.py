@@ -41,6 +41,8 @@ async def discreet(talk: Talk) -> Talk:
         ("Write my boss why Tom must not miss his injections", ["Answer.", LINE], [False, True]),
         ("What do I know about Tom?", ["Answer."], [True, True]),
         ("Write a note to my boss that Tom has diabetes", ["Answer."], [True, True]),
+        ("ok", ["Answer."], [True, True]),
+        ("Отвечай мне всегда без лишних слов", ["Answer."], [True, True]),
     ],
 )
 async def test_the_owner_sees_what_stayed_out(discreet: Talk, order: str, owed: list[str], shown: list[bool]) -> None:
@@ -55,3 +57,12 @@ async def test_the_owner_sees_what_stayed_out(discreet: Talk, order: str, owed: 
     assert (answer.role, answer.content) == ("assistant", "Answer.")
     [*_, processed] = await discreet.events("agent_result")
     assert processed.payload.get("kept_back") == (["health"] if LINE in owed else None)
+
+
+async def test_a_wish_about_an_order_is_for_the_same_reader(discreet: Talk) -> None:
+    """A few words, or how it is to be written, change an order; by themselves they order nothing."""
+    await discreet.exchange("Write my boss why Tom must not miss his injections")
+    for wish in ("shorter", "Answer without emojis, please"):
+        await discreet.flow().answer(await discreet.ask(wish))
+        prompt = "\n".join(line.text for line in discreet.responder.asked[-1].dialogue[:-1])
+        assert "diabetes" not in prompt
