@@ -341,13 +341,19 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
     here = [
         SaidLine(one.text, one.at, speaker=speaker_of(one))
         for one in request.dialogue[-_LATEST:]
-        if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news"
+        if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news" and not _only_nods(one.text)
     ]
     stating = [line for line in (*earlier, *here) if line.text and not traits_of(line.text) & ENDS_AS_QUESTION]
     once = {" ".join(line.text.split()): line for line in reversed(stating)}
     in_order = list(once.values())
     in_order.reverse()
     return sorted(in_order, key=lambda line: line.at or _NOW)
+
+
+def _only_nods(text: str) -> bool:
+    """Whether a message is one short word, such as "ok" or "ага"."""
+    found = tokens(text)
+    return len(found) < 2 and all(len(one.text) < _LEAST for one in found)
 
 
 def quotable(text: str, said: str, *, part: bool = False) -> str:

@@ -197,3 +197,11 @@ def test_what_somebody_does_now_comes_before_what_was_so_though_no_word_says_tha
     assert "крышам" in said.split("\n")[0]
     assert "звонила" not in said
     assert "музее" in said.split("\n")[1]
+
+
+def test_a_nod_is_no_part_of_what_was_told() -> None:
+    """One short word behind a change goes on from nothing."""
+    told = ("Мій брат Юрко переїхав до Любліна", LATER), ("ага", LATER + timedelta(seconds=20))
+    said = answer("uk", "де зараз живе Юрко?", *told)
+    assert "Любліна" in said
+    assert "ага" not in said
