@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
@@ -22,10 +22,20 @@ from aiogram.exceptions import (
     TelegramBadRequest,
     TelegramEntityTooLarge,
     TelegramNetworkError,
+    TelegramNotFound,
     TelegramRetryAfter,
     TelegramServerError,
 )
-from aiogram.methods import EditMessageText, Response, SendDocument, SendMessage, TelegramMethod
+from aiogram.methods import (
+    EditMessageText,
+    Response,
+    SendDocument,
+    SendMessage,
+    SendPhoto,
+    SendRichMessage,
+    SendVoice,
+    TelegramMethod,
+)
 from aiogram.methods.base import TelegramType
 from aiogram.types import MessageId
 from aiogram.utils.token import TokenValidationError
@@ -214,7 +224,7 @@ class Session(AiohttpSession):
                 raise TelegramNetworkError(method, "an answer that cannot be read") from error
             raise _refused(method, status_code, {}) from None
         answer = answer if isinstance(answer, dict) else {}
-        if answer.get("ok") is True and isinstance(method, SendMessage | SendDocument | EditMessageText):
+        if answer.get("ok") is True and isinstance(method, _SENDING):
             sent = answer.get("result")
             number: Any = sent.get("message_id") if isinstance(sent, dict) else None
             return _response_type(Any).model_construct(ok=True, result=MessageId.model_construct(message_id=number))
@@ -225,6 +235,9 @@ class Session(AiohttpSession):
             if answer.get("ok") is not False:
                 raise TelegramNetworkError(method, "an answer that cannot be read") from error
             raise _refused(method, status_code, answer) from None
+
+
+_SENDING: Final = SendMessage | SendRichMessage | SendDocument | SendPhoto | SendVoice | EditMessageText
 
 
 @functools.cache
@@ -241,6 +254,8 @@ def _refused(method: TelegramMethod[Any], status: int, answer: Mapping[str, Any]
             return TelegramRetryAfter(method, said, math.ceil(seconds))
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return TelegramEntityTooLarge(method, said)
+    if status == HTTPStatus.NOT_FOUND and isinstance(method, SendRichMessage):
+        return TelegramNotFound(method, said)  # the page of an older server, which has no such method
     of_telegram = answer and status < HTTPStatus.INTERNAL_SERVER_ERROR
     return TelegramBadRequest(method, said) if of_telegram else TelegramServerError(method, said)
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import aiohttp
 from aiogram import Bot
 from aiogram.exceptions import (
-    ClientDecodeError,
     TelegramAPIError,
     TelegramBadRequest,
     TelegramEntityTooLarge,
@@ -225,7 +224,7 @@ class Sender:
         while True:
             try:
                 return await self._call_once(out)
-            except (TelegramNotFound, ClientDecodeError):
+            except TelegramNotFound:
                 if out.rich is None:
                     raise
                 log.info("no_rich_messages")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.foreign_servers.servers import Foreign, buttons, telegram_test_api, telemelya, words
-from support.product.running_product import product, until
+from support.product.running_product import RESPONDER, product, until
 
 
 async def answer(server: Foreign, part: str) -> tuple[int, dict[str, Any]]:
@@ -54,3 +54,23 @@ async def press(server: Foreign, part: str, button: str) -> int:
 async def edited(server: Foreign, number: int, part: str) -> bool:
     """Whether the message has these words by now."""
     return part in words((await server.shown())[number])
+
+
+@pytest.mark.parametrize("kind", ["telegram-test-api", "telemelya"])
+async def test_a_table_arrives_where_there_are_no_rich_messages(kind: str, tmp_path: Path) -> None:
+    """As text in columns, each once."""
+    birds = ("Kestrel", "Merlin")
+    async with AsyncExitStack() as stack:
+        opened = telegram_test_api() if kind == "telegram-test-api" else telemelya(tmp_path)
+        server = await stack.enter_async_context(opened)
+        made = product(tmp_path, scripted=True, own_telegram=False, **server.settings)
+        bot, _ = await stack.enter_async_context(made)
+        assert bot.model is not None
+        bot.model.script(RESPONDER, *(f"| Bird | Seen |\n|---|---|\n| {bird} | 9 |" for bird in birds))
+        await bot.start()
+        for bird in birds:
+            await server.say("Which bird did I see?")
+            await answer(server, f"{bird} ")
+        told = " ".join(map(words, (await server.shown()).values()))
+        assert [told.count(bird) for bird in birds] == [1, 1]
+    assert "sendRichMessage" in server.relay.unknown

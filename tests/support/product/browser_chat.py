@@ -57,8 +57,10 @@ class Chat:
         await self.page.keyboard.press("Enter")
 
     async def attach(self, what: str) -> None:
+        menu = self.page.locator(".attach-menu")
         await self.page.locator(".attach-button").click()
-        await self.page.locator(".attach-menu").get_by_text(what, exact=True).click()
+        await menu.get_by_text(what, exact=True).click()
+        await menu.wait_for(state="hidden")  # the server closes it: later, that would close the next one
 
     async def bot(self, method: str, **values: Any) -> Any:
         """The bot calls a method; the `result`."""

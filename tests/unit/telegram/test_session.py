@@ -13,15 +13,18 @@ from aiogram.exceptions import (
     TelegramBadRequest,
     TelegramEntityTooLarge,
     TelegramNetworkError,
+    TelegramNotFound,
     TelegramRetryAfter,
     TelegramServerError,
 )
-from aiogram.methods import GetMe, SendMessage
+from aiogram.methods import GetMe, SendMessage, SendPhoto, SendRichMessage, SendVoice
+from aiogram.types import BufferedInputFile, InputRichMessage
 
 from bot.telegram.service import open_bot
 from internal.config.settings import TelegramConfig
 
 SEND = SendMessage(chat_id=1, text="hello")
+RICH = SendRichMessage(chat_id=1, rich_message=InputRichMessage(markdown="hello"))
 PAGE = "<html><head><title>An error</title></head></html>"
 
 
@@ -43,10 +46,21 @@ async def bot() -> AsyncIterator[Bot]:
     ],
 )
 async def test_what_was_sent_is_sent(bot: Bot, result: Any, number: int | None) -> None:
-    """Of the answer only the id is read; without one the message was sent all the same."""
-    answer = bot.session.check_response(bot, SEND, 200, json.dumps({"ok": True, "result": result}))
-    assert answer.result is not None
-    assert answer.result.message_id == number
+    """Of the answer only the id is read, whatever was sent; without one the message was sent all the same."""
+    file = BufferedInputFile(b"1", "1")
+    sent = (SEND, RICH, SendVoice(chat_id=1, voice=file), SendPhoto(chat_id=1, photo=file))
+    for method in sent:
+        answer = bot.session.check_response(bot, method, 200, json.dumps({"ok": True, "result": result}))
+        assert answer.result is not None
+        assert answer.result.message_id == number
+
+
+async def test_the_page_of_a_server_without_rich_messages_is_a_refusal(bot: Bot) -> None:
+    """Elsewhere a page is trouble that passes: the message is tried again."""
+    with pytest.raises(TelegramNotFound):
+        bot.session.check_response(bot, RICH, 404, PAGE)
+    with pytest.raises(TelegramServerError):
+        bot.session.check_response(bot, SEND, 404, PAGE)
 
 
 @pytest.mark.parametrize(
