@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from internal.language.dictionaries import word_file
 from internal.language.names.given_names import english_relatives, given_names
 from internal.language.names.places import place_ids
-from internal.language.text import word_file
 from internal.language.text.english import irregular_relatives
 from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
 from internal.language.text.romanisation import skeletons

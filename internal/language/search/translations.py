@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from internal.language.dictionaries import apertium, dictd, word_file
 from internal.language.search.terms import english_stem, is_function_word, lemmas
-from internal.language.text import apertium, dictd, word_file
 from internal.language.text.spelling import name_key
 
 VERSION: Final = 1

@@ -28,7 +28,7 @@ _SPELLINGS: Final[dict[Language, dict[str, str]]] = {
 """How each letter is written, the most usual way first."""
 
 _WORD: Final = re.compile(r"[A-Za-z4]+(?:'+[A-Za-z]*)*")
-CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
+_CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
 _SIGN: Final = "ь"
 """Often left out."""
 
@@ -54,18 +54,27 @@ _RARITY: Final = 0.1
 """What a rare spelling counts against a word that is read."""
 
 
+def may_be_latin(text: str) -> bool:
+    """Whether a text may be Russian or Ukrainian in Latin letters; without dictionaries."""
+    return not _CYRILLIC.search(text) and _ENGLISH.isdisjoint(_plain_words(text))
+
+
 def read_latin(text: str) -> str:
     """The text in Cyrillic letters if it is Russian or Ukrainian in Latin ones; else as it is."""
-    words = [word for word in _WORD.findall(text[:1].lower() + text[1:]) if word.islower()]
-    if CYRILLIC.search(text) or not _ENGLISH.isdisjoint(words):
+    if not may_be_latin(text):
         return text
-    words = [word for word in words if word not in STOP]
+    words = [word for word in _plain_words(text) if word not in STOP]
     languages: tuple[Language, ...] = ("ru", "uk") if has_ukrainian_dictionary() else ("ru",)
     read = {language: _read(words, language) for language in languages}
     best = max(read, key=read.__getitem__)
     if not read[best]:
         return text
     return _WORD.sub(lambda match: _like(_reading(match.group().lower(), best)[1], match.group()), text)
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words in small letters; the first word may begin with a capital."""
+    return [word for word in _WORD.findall(text[:1].lower() + text[1:]) if word.islower()]
 
 
 def _read(words: list[str], language: Language) -> float:

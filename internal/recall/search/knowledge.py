@@ -17,7 +17,7 @@ from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import OF_FILE, FactFilter
 from internal.language.search.memory_kinds import requested_kinds
 from internal.language.search.terms import Word, names_oneself, plain_query_terms
-from internal.language.search.transliteration import CYRILLIC
+from internal.language.search.transliteration import may_be_latin
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.recall.index import item_repository, ranking, stored_items
@@ -247,7 +247,7 @@ class KnowledgeSearch:
 
     async def in_cyrillic(self, query: str) -> str:
         """A Russian or Ukrainian question in Latin letters in its own; any other as it is."""
-        if self._terms is not None and not CYRILLIC.search(query):
+        if self._terms is not None and may_be_latin(query):
             try:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
                     return await self._terms.in_cyrillic(query)

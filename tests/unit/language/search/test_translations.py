@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support.bilingual_dictionaries import RUSSIAN_UKRAINIAN, install
 
+from internal.language.dictionaries import apertium, dictd, word_file
 from internal.language.search import translations
 from internal.language.search.terms import document_terms, query_terms, words_of
-from internal.language.text import apertium, dictd, word_file
 
 INDEX, COMPRESSED, BILINGUAL = translations.SOURCES
 

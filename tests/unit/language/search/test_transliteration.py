@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.search.transliteration import read_latin
+from internal.language.search.transliteration import may_be_latin, read_latin
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,10 @@ def test_a_question_is_read_however_it_is_spelt(written: str, read: str) -> None
 def test_other_texts_stay_as_they_are(text: str) -> None:
     """Also where single words could be read: "hotel" is written like "хотел"."""
     assert read_latin(text) == text
+
+
+def test_most_texts_need_no_dictionary() -> None:
+    """English is told by its function words, everything in Cyrillic by its letters: nothing is asked of a process."""
+    for text in ("Where does Tom live?", "Где живёт Том?", "what did I say about the flat", "Привіт, це я"):
+        assert not may_be_latin(text)
+    assert may_be_latin("gde zhivet Tom?")
