@@ -51,8 +51,8 @@ _OPEN: Final = re.compile(
 )
 _OVER: Final = re.compile(
     r"\b(?:сделал\w*|готово|закончил\w*|купил\w*|позвонил\w*|отправил\w*|отменил\w*|передумал\w*|больше не|уже не надо"
-    r"|зробив|зробила|зроблено|закінчи\w+|купив|купила|подзвони\w+|зателефонува\w+|надісла\w+|скасува\w+|більше не|вже"
-    r" не треба|done|finished|bought|called|sent|cancel\w+|changed my mind|no longer|not any ?more)\b",
+    r"|зробив|зробила|зроблено|закінчи\w+|купив|купила|подзвони\w+|зателефонува\w+|надісла\w+|скасува\w+|більше не"
+    r"|вже не треба|done|finished|bought|called|sent|cancel\w+|changed my mind|no longer|not any ?more)\b",
     re.IGNORECASE,
 )
 

@@ -173,8 +173,8 @@ THEREFORE: Final = re.compile(
     r"^\W*(?:и\s+|а\s+|та\s+|and\s+)?(?:поэтому|тому|отже|therefore|so|as a result)\b", re.IGNORECASE
 )
 OUTCOME: Final = re.compile(
-    r"(?<!\w)(?:в итоге|в результате|оказалось|зрештою|у підсумку|в результаті|виявилося|as a result|in the end|it"
-    r" turned out|turned out)(?!\w)",
+    r"(?<!\w)(?:в итоге|в результате|оказалось|зрештою|у підсумку|в результаті|виявилося|as a result|in the end"
+    r"|it turned out|turned out)(?!\w)",
     re.IGNORECASE,
 )
 
