@@ -90,7 +90,14 @@ class Discretion:
         """
         said, before = asked.said, asked.before
         readers = readers_of(said, None) if said else "owner"
-        if readers != "owner" and (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
+        if readers == "owner":
+            return None
+        wish, earlier = _only_a_wish(said), None
+        if wish:
+            earlier = await self._order_before(user_id, before)
+            if earlier is None or not (earlier.certain or may_be_for_others(earlier.said)):
+                return None
+        if (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
             readers = readers_of(said, for_others(said, vector))
         if readers == "owner":
             return None
@@ -100,13 +107,14 @@ class Discretion:
         words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
         meant = next((one for one, names in forms.items() if words & names), None)
         order = Order(found, meant, said, asked.text, readers == "others")
-        wish = _only_a_wish(said)
-        if not wish and (not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said))):
-            return order
-        earlier = await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if before else None
-        if earlier is not None and (earlier.certain or may_be_for_others(earlier.said) or not wish):
-            return _continued(earlier, order)
-        return None if wish else replace(order, certain=False)
+        if not wish:
+            if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
+                return order
+            earlier = await self._order_before(user_id, before)
+        return replace(order, certain=False) if earlier is None else _continued(earlier, order)
+
+    async def _order_before(self, user_id: int, before: Sequence[str]) -> Order | None:
+        return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if before else None
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
