@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -92,26 +92,33 @@ class Discretion:
         readers = readers_of(said, None) if said else "owner"
         if readers == "owner":
             return None
-        wish, earlier = _only_a_wish(said), None
-        if wish:
+        worked_on = None
+        if _only_a_wish(said):
             earlier = await self._order_before(user_id, before)
-            if earlier is None or not (earlier.certain or may_be_for_others(earlier.said)):
+            if earlier is not None and (earlier.certain or may_be_for_others(earlier.said)):
+                worked_on = earlier
+            elif not any(_tokens(said) & names for names in (await self._names(user_id)).values()):
                 return None
         if (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
             readers = readers_of(said, for_others(said, vector))
         if readers == "owner":
             return None
-        known = await self._database.read(lambda c: people.listing(c, user_id))
-        forms = {person.id: case_forms(person.names) for person in known}
-        found = recipient_of(said, set().union(*forms.values()))
-        words = set(re.findall(r"[\w'-]+", said.casefold())) if found.role == "person" else set[str]()
-        meant = next((one for one, names in forms.items() if words & names), None)
+        names = await self._names(user_id)
+        found = recipient_of(said, set().union(*names.values()))
+        words = _tokens(said) if found.role == "person" else set[str]()
+        meant = next((one for one, forms in names.items() if words & forms), None)
         order = Order(found, meant, said, asked.text, readers == "others")
-        if not wish:
-            if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
-                return order
-            earlier = await self._order_before(user_id, before)
+        if worked_on is not None:
+            return _continued(worked_on, order)
+        if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
+            return order
+        earlier = await self._order_before(user_id, before)
         return replace(order, certain=False) if earlier is None else _continued(earlier, order)
+
+    async def _names(self, user_id: int) -> Mapping[int, Set[str]]:
+        """The forms of the names of each known person."""
+        known = await self._database.read(lambda c: people.listing(c, user_id))
+        return {person.id: case_forms(person.names) for person in known}
 
     async def _order_before(self, user_id: int, before: Sequence[str]) -> Order | None:
         return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if before else None
@@ -255,6 +262,10 @@ def _texts(given: ResponderRequest | RecallResult) -> list[str]:
         for part in sentences(one.bio)
     ]
     return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
+
+
+def _tokens(text: str) -> set[str]:
+    return set(re.findall(r"[\w'-]+", text.casefold()))
 
 
 def _only_a_wish(text: str) -> bool:

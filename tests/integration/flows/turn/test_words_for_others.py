@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from support.flows.flow_stage import Talk
+from support.flows.flow_stage import OWNER, Talk
 
-from internal.flows.turn.discretion import Discretion
+from internal.flows.turn.discretion import Asked, Discretion
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
+from internal.people.service import Sender, from_metadata
 
 LINE = "🔒 Left out as private: health. If it should be in, name it in the order itself."
 
@@ -66,3 +67,16 @@ async def test_a_wish_about_an_order_is_for_the_same_reader(discreet: Talk) -> N
         await discreet.flow().answer(await discreet.ask(wish))
         prompt = "\n".join(line.text for line in discreet.responder.asked[-1].dialogue[:-1])
         assert "diabetes" not in prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"), [("что задержка", False), ("роману что задержка", True), ("Hello", False)]
+)
+async def test_a_few_words_order_something_only_where_they_name_somebody(
+    discreet: Talk, text: str, ordered: bool
+) -> None:
+    """Of others their vector cannot tell what they mean."""
+    now = discreet.clock.now()
+    await discreet.write(lambda c: from_metadata(c, OWNER, Sender(77, "Роман"), seen_at=now, now=now))
+    assert discreet.discretion is not None
+    assert (await discreet.discretion.order(OWNER, Asked(text, text)) is not None) is ordered
