@@ -122,10 +122,6 @@ class ModelReplyUnknownIds(ModelReplyInvalid):
     """Every id that the reply names is one that was never given to the model."""
 
 
-class ModelReplyUnreadable(ModelReplyInvalid):
-    """The reply could not be read, and the one that was asked for instead could not either."""
-
-
 class ModelReplyTruncated(ModelReplyInvalid):
     """The reply was cut by its length limit."""
 

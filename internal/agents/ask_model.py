@@ -16,7 +16,7 @@ from internal.agents.json_reply import complete_items, merge_objects, read_objec
 from internal.agents.model import AgentReply, OwnerProfile, TranscriptLine
 from internal.agents.prompts import joined as joined_blocks, owner_block, transcript_block
 from internal.config.agents import AgentConfig
-from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnreadable
+from internal.errors import ModelReplyInvalid, ModelReplyTruncated
 from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage
 
 MOST_PARTS: Final = 3
@@ -47,7 +47,7 @@ class ReplyForm:
 
 
 async def readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> ChatReply:
-    """A reply that can be read, after one more call where the first could not be. Raises ModelReplyUnreadable."""
+    """A reply that can be read, after one more call where the first could not be. Raises ModelReplyInvalid."""
     reply = await chat.complete(request)
     try:
         form.read(reply.text)
@@ -64,7 +64,7 @@ async def readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> Ch
     except ModelReplyTruncated:
         raise
     except ModelReplyInvalid as error:
-        raise ModelReplyUnreadable(f"twice: {error}") from error
+        raise ModelReplyInvalid(f"twice: {error}") from error
     return replace(again, usage=reply.usage + again.usage)
 
 
@@ -181,7 +181,7 @@ async def ask_together(chat: ChatModel, parts: Sequence[Asking]) -> list[AgentRe
     """The replies of agents that read the same transcript with the same model in one request, in their order.
 
     The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell. A part
-    that stays unreadable after the repair is left to its own run; only if all are, ModelReplyUnreadable is raised.
+    that stays unreadable after the repair is left to its own run; only if all are, ModelReplyInvalid is raised.
     """
     first, keys = parts[0], [key for part in parts for key in part.form.keys]
 

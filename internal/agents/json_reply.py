@@ -20,9 +20,8 @@ _OPENING = re.compile(r"[{\[]")
 # A string that never ends swallows the rest, so that a scan stays linear.
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 # What models write beside strict JSON: comments, and a comma behind the last item.
-_LOOSE = re.compile(
-    r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|//[^\n]*+|/\*.{0,500}?\*/|,(?=(?:\s|//[^\n]*+|/\*.{0,500}?\*/)*+[}\]])', re.DOTALL
-)
+_COMMENT = r"(?://|#)[^\n]*+|/\*.{0,500}?\*/"
+_LOOSE = re.compile(rf'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[}}\]])', re.DOTALL)
 _WHOLE_ITEMS = re.compile(r"\{{1,2}\[?")
 """The open brackets of an answer behind an item of one of its lists, or behind a whole list."""
 _BEGINS_LIKE_JSON = re.compile(r'\{\s*(?:"|\Z)|\[\s*(?:[{\["]|\Z)')

@@ -89,7 +89,7 @@ async def test_one_unreadable_part_is_that_agents_alone(tmp_path: Path) -> None:
     """Broken twice, the archivist's part is given up by its own run; task and context of the reply are kept."""
     async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="1s") as (bot, people):
         assert bot.model is not None
-        bot.settings["LAPLACED_RUNS__RETRY_BASE"] = "0.1s"
+        bot.settings |= {"LAPLACED_RUNS__RETRY_BASE": "0.1s", "LAPLACED_RUNS__MAX_ATTEMPTS": "2"}
         bot.model.always(ARCHIVIST, UNION | {"people_operations": "Mira bakes"})
         await talked(bot, people)
         states = "SELECT agent, state FROM runs WHERE agent != 'analyst' ORDER BY agent"

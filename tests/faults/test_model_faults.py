@@ -317,7 +317,7 @@ ARCHIVALS = [
     Archiving("a safety block", lambda mira, other: (Fault("content_filter"),), "given up at once and told",
               state="dead"),
     Archiving(
-        "never JSON", lambda mira, other: ("I would rather not.",), "given up after two repairs and told", calls=4,
+        "never JSON", lambda mira, other: ("I would rather not.",), "given up after the cap and told", calls=8,
         state="dead",
     ),
     Archiving(

@@ -95,6 +95,8 @@ def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int,
     too little. Reasons of refusals: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
     """
     raw = read_snapshot(text)
+    if not raw:
+        return SnapshotReply(request.snapshot)
     reader = _SnapshotReader(request, message_ids)
     parts = {part: tuple(reader.items(part, raw.get(part))) for part in PARTS}
     by_rules = raw.get("by") == "rules"
@@ -102,9 +104,9 @@ def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int,
 
 
 def read_snapshot(text: str) -> dict[str, Any]:
-    """The parts of the snapshot. Raises ModelReplyInvalid where there are none."""
+    """The parts of the snapshot; none = it stays as it was. Raises ModelReplyInvalid where there is no snapshot."""
     raw = read_object(text, KEYS, bare="notifications").get("snapshot")
-    if not isinstance(raw, dict) or not any(part in raw for part in PARTS):
+    if not isinstance(raw, dict) or (raw and not any(part in raw for part in PARTS)):
         raise ModelReplyInvalid("the reply holds no snapshot")
     return raw
 

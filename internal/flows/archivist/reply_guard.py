@@ -5,12 +5,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 from internal.agents.archivist.output import ArchivistReply
+from internal.agents.archivist.reply.facts import OWNER_WORDS
 from internal.agents.archivist.reply.memories import OWN_WHEN_NEW, mentioned_entities
 from internal.agents.model import ArchivistRequest, Language
 from internal.errors import Refusal
 from internal.flows.runs.slices import evidence_texts
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
-from internal.language.search.grounding import Proposed, is_owner, owner_as_person, ungrounded
+from internal.language.names.introductions import own_names
+from internal.language.search.grounding import Proposed, is_owner, is_variant_of_owner, owner_as_person, ungrounded
+from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.model import NAMING, ProposedMemory
 from internal.people.model import names_of
@@ -61,7 +64,11 @@ class _Judge:
     def person(self, operation: Operation) -> Proposed:
         if isinstance(operation, Merged):
             return Proposed((), "", ())
-        names = [operation.display_name or "", *operation.aliases]
+        names = [
+            operation.display_name or "",
+            *operation.aliases,
+            f"@{operation.username}" if operation.username else "",
+        ]
         known = self._known.get(f"Person:{operation.person_id}", ()) if isinstance(operation, Updated) else ()
         return self._proposed([*names, *known], operation.bio or "", operation.evidence)
 
@@ -93,7 +100,11 @@ def without_owner(operations: Sequence[Operation], request: ArchivistRequest) ->
 
     For the language process.
     """
-    owner = tuple(name for name in (request.owner.name, *request.owner.names, request.owner.username) if name)
+    lines, language = request.transcript, request.owner.language
+    told = [name for line in lines if line.owners_word for name in own_names(line.text, language)]
+    owner = tuple(name for name in (request.owner.name, *request.owner.names, *told, request.owner.username) if name)
+    # Who else speaks is known by the names of the lines, not only by what they say.
+    heard = [f"{line.text} {line.quoted} {line.forwarded_from} {'' if line.own else line.speaker}" for line in lines]
     kept: list[Operation] = []
     refused = 0
     for operation in operations:
@@ -101,8 +112,12 @@ def without_owner(operations: Sequence[Operation], request: ArchivistRequest) ->
             kept.append(operation)
             continue
         names = [operation.display_name or "", *operation.aliases, operation.username or ""]
-        said = [line.text for line in request.transcript if not operation.evidence or line.number in operation.evidence]
-        if isinstance(operation, Added) and owner_as_person(names, owner, said, request.owner.language):
+        said = [line.text for line in lines if not operation.evidence or line.number in operation.evidence]
+        if isinstance(operation, Added) and (
+            name_key(names[0]) in OWNER_WORDS
+            or owner_as_person(names, owner, said, language)
+            or is_variant_of_owner(names, owner, heard)
+        ):
             refused += 1
             continue
         aliases = tuple(alias for alias in operation.aliases if not is_owner(alias, owner))

@@ -19,7 +19,6 @@ from internal.errors import (
     ModelRefused,
     ModelReplyInvalid,
     ModelReplyTruncated,
-    ModelReplyUnreadable,
     ModelUnavailable,
 )
 from internal.events import repository as events
@@ -43,9 +42,6 @@ COST_RECHECK = timedelta(minutes=10)
 
 _TRIED_AGAIN: Final = 2
 """Taken off the interruptions of a parked run: the void claim itself counts as one, and another attempt is left."""
-
-UNREADABLE = 2
-"""Attempts at what nobody can read, each with its repair: the same question gets the same rubbish."""
 
 
 class CrashLoop(LaplacedError):
@@ -243,8 +239,7 @@ class Attempts:
         await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
 
     async def _fail(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
-        most = UNREADABLE if isinstance(error, ModelReplyUnreadable) else self._config.max_attempts
-        if run.attempts >= min(most, self._config.max_attempts):
+        if run.attempts >= self._config.max_attempts:
             await self._park(handler, run, error)
             return
         due_at = self._clock.now() + retry_delay(run.attempts, self._config.retry_base, self._config.retry_max)

@@ -6,9 +6,11 @@ All functions are pure and load dictionaries: call them in the language process.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from internal.language.names.introductions import is_own_name
 from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.person_names import mentions
+from internal.language.names.same_person import same_person_reason
 from internal.language.search.terms import document_terms, names_oneself, query_terms, topic_terms, words_of
 from internal.language.text.spelling import Language, name_key, text_language, tokens
 
@@ -65,6 +67,12 @@ def is_owner(name: str, owner: Sequence[str]) -> bool:
     return len(tokens(name)) <= max(len(tokens(own)) for own in owner) and bool(mentions(name, {0: tuple(owner)}))
 
 
+def is_variant_of_owner(names: Sequence[str], owner: Sequence[str], lines: Sequence[str]) -> bool:
+    """Whether a name that no line holds is another form of the owner's: "Thomas" of Tom, who alone was shown."""
+    alike = any(same_person_reason(names[0], own) for own in owner)
+    return alike and not any(mentions(line, {0: [name for name in names if name]}) for line in lines)
+
+
 def _names_another(text: str, name: str, language: Language) -> bool:
     found = [one for one in find_people(text, text_language(text, language)) if mentions(one.name, {0: (name,)})]
-    return any(one.role or not names_oneself(text) for one in found)
+    return any((one.role and not is_own_name(one, text)) or not names_oneself(text) for one in found)

@@ -198,6 +198,6 @@ def test_a_loose_reply_is_read_like_a_strict_one(value: Any, data: st.DataObject
     loose = []
     for before, token in zip(["", *tokens], tokens, strict=False):
         if token in "]}" and before not in "[{":
-            loose.append(data.draw(st.sampled_from(["", ",", ", // last, }\n"])))
+            loose.append(data.draw(st.sampled_from(["", ",", ", // last, }\n", ", # last ]\n"])))
         loose += [token, data.draw(st.sampled_from(["", " ", "\n", '/* a \\" ] } */']))]
     assert read("".join(loose))["people"] == value

@@ -9,6 +9,7 @@ from internal.agents.archivist.offline.kinship import called_so, gender_fits, ge
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.recognise import is_order
+from internal.language.names.introductions import is_own_name
 from internal.language.names.kinship import Relation, through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
@@ -22,18 +23,6 @@ _IDENTITY = re.compile(
     r"(?:\s+(?:это|це))?\W{0,3}",
     re.IGNORECASE,
 )
-_HIMSELF = re.compile(
-    r"(?:^|(?<![\w-]))(?:(?P<named>меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|my name is|my name['’]s"
-    r"|calls? me|(?:i['’]?m|i am) (?:called|named|known as)|i go by|меня (?:\w+ )?(?:звать|зовут|кличут|называют)"
-    r"|мене (?:\w+ )?(?:звати|звуть|кличуть|називають))|я\s*[—–-]|i am|i['’]m)\s*[—–:-]?\s*$"
-    r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
-    re.IGNORECASE,
-)
-"""What stands before one's own name, within _INTRODUCTION characters."""
-_INTRODUCTION = 60
-_ME = re.compile(r"\b(?:меня|мене)\s+(?:\w+\s+)?$", re.IGNORECASE)
-_CALLED = re.compile(r"\s+(?:зовут|звать|кличут|называют|звати|звуть|кличуть|називають)\b")
-_GOES_ON = re.compile(r"['’]s?(?!\w)|\s+\w+л[аи]?\b")
 _MOST_PEOPLE = 100
 """Whom one transcript names, each compared with each new name; what is longer is a list and no conversation."""
 _MOST_RECENT = 3
@@ -122,7 +111,7 @@ class Reading:
             return
         spans = sentences(line.text)
         orders = {n for n, (start, end) in enumerate(spans) if is_order(line.text[start:end], line.at)}
-        sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
+        sightings = [one for one in self._sightings(line.text) if not is_own_name(one, line.text)]
         named = self._by_sentence([one for one in sightings if one.sentence not in orders], line)
         for number, (start, end) in enumerate(spans):
             if number in orders:
@@ -347,16 +336,6 @@ class Reading:
             return
         gender = _PRONOUNS[pronoun]
         yield from [one for one in self._recent if gender_fits(one.gender, gender)][:1]
-
-
-def _is_himself(sighting: NameMention, text: str) -> bool:
-    """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
-    if _CALLED.match(text, sighting.end) and _ME.search(text[: sighting.start]):
-        return True  # "меня Сандрой зовут"
-    before = _HIMSELF.search(text, max(0, sighting.start - _INTRODUCTION), sighting.start)
-    if before is None or name_key(sighting.written) != name_key(sighting.name):
-        return False  # "Я Олега не видел"
-    return _GOES_ON.match(text, sighting.end) is None and (before["named"] is not None or sighting.role is None)
 
 
 def _same(dossier: Dossier, sighting: NameMention) -> bool:
