@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol
 from internal.errors import LaplacedError
 
 Reason = Literal[
-    "large", "slow", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable", "refused", "unseen"
+    "large", "slow", "encrypted", "damaged", "unknown", "empty", "gone", "unavailable", "refused", "unseen", "long"
 ]
 
 ARTIFACT, FAILED, READ = "artifact", "failed", "read"
@@ -88,7 +88,7 @@ class Part:
 class FileText:
     """What a reader found. `in_message`: a transcript or description, which stands in the message itself.
 
-    `failed` says why there is less than there could be, such as a picture that no model saw.
+    `failed` says why there is less than there could be, such as a picture that no model saw, or too many pages.
     """
 
     parts: Sequence[Part]

@@ -1,4 +1,4 @@
-"""Canaries over everything that a person can look at: prompts, chats, groups, inline results and the Mini App."""
+"""Canaries over everything that a person can look at: prompts, chats, groups, topics, inline results, the Mini App."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from support.product.running_product import ARCHIVIST, RESPONDER, Product, produ
 from bot.simulator.client import ControlClient
 from bot.simulator.page.mini_app import init_data
 
-ROUNDS = 200 if LONG else 4
-"""Of ten turns each: 2,000 in the long run."""
+ROUNDS = 720 if LONG else 4
+"""Of fourteen turns each: 10,080 in the long run."""
 
 _CANARY = re.compile(r"canary(\d+)x\d+")
 _LINE = re.compile(r"^(\d+)\. \[.*?(canary\d+x\d+)", re.MULTILINE)
@@ -48,9 +48,9 @@ def canaries(shown: Any) -> set[int]:
     return {int(found) for found in _CANARY.findall(shown if isinstance(shown, str) else json.dumps(shown))}
 
 
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(4 * 3600)
 async def test_nobody_sees_what_another_side_was_told(tmp_path: Path) -> None:
-    """Three people in three languages, in private and in two groups, tell, ask, search inline and open the Mini App."""
+    """Three people in three languages talk in private, groups and topics, search inline, open the Mini App."""
     async with product(tmp_path, scripted=True, LAPLACED_GROUPS__ENABLED="true") as (bot, people):
         assert bot.model is not None
         assert people is not None
@@ -72,14 +72,14 @@ async def test_nobody_sees_what_another_side_was_told(tmp_path: Path) -> None:
         for title in ("Dacha", "Работа"):
             chat = await people.request("POST", "/chats", {"title": title, "members": persons})
             groups.append(int(chat["id"]))
+        sides: list[tuple[int, int | None]] = [(side, None) for side in (*persons, *groups)]
+        for side in (persons[0], groups[0]):
+            topic = await people.request("POST", f"/chats/{side}/topics/new", {"user_id": persons[0], "name": "Roof"})
+            sides.append((side, topic["message_thread_id"]))
         seen: list[tuple[int, set[int]]] = []
         for number in range(ROUNDS):
-            for side in (*persons, *groups):
-                for words in (_TOLD[number % 3].format(f"canary{abs(side)}x{number}"), _ASKED[number % 3]):
-                    said = f"@{name} {words}" if side < 0 else words
-                    sent = await people.say(persons[number % 3] if side < 0 else side, said, chat_id=side)
-                    answer = await people.wait_for_message(side, lambda _: True, after=sent["message_id"])
-                    seen.append((abs(side), canaries(answer)))
+            turns = (_tell_and_ask(people, name, persons[number % 3], side, topic, number) for side, topic in sides)
+            seen += [one for both in await asyncio.gather(*turns) for one in both]
             if number % 10 == 3:
                 for person in persons:
                     await people.say(person, "/archive")
@@ -91,6 +91,21 @@ async def test_nobody_sees_what_another_side_was_told(tmp_path: Path) -> None:
     assert sum(bool(found) for _, found in seen) >= len(seen) // 2
     for asked in bot.model.requests:
         assert len(canaries(asked.text)) <= 1
+
+
+async def _tell_and_ask(
+    people: ControlClient, bot: str, person: int, side: int, topic: int | None, number: int
+) -> list[tuple[int, set[int]]]:
+    """Two turns of one chat or topic, in a group as this person; whose canaries each answer names."""
+    found = []
+    for words in (_TOLD[number % 3].format(f"canary{abs(side)}x{number}"), _ASKED[number % 3]):
+        said = {"text": f"@{bot} {words}" if side < 0 else words, "chat_id": side, "message_thread_id": topic}
+        sent = await people.say(person if side < 0 else side, **said)
+        answer = await people.wait_for_message(
+            side, lambda m: m.get("message_thread_id") == topic, after=sent["message_id"]
+        )
+        found.append((abs(side), canaries(answer)))
+    return found
 
 
 async def _inline(people: ControlClient, person: int) -> set[int]:

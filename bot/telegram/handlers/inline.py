@@ -71,17 +71,17 @@ async def _search_results(words: str, user: User, services: Services, bot: Bot) 
         _article(f"p_{one.id}", one.display_name, one.bio, _person(one), link(name, "p", one.id))
         for one in people[:PEOPLE]
     ]
+    told = {hit.fact.fact.rstrip("."): hit.fact for hit in reversed(facts) if hit.reasons.relevant(threshold)}
     shown += [
         _article(f"f_{one.id}", one.fact, period_text(user, one), fact_line(user, one), link(name, "f", one.id))
-        for one in (hit.fact for hit in facts if hit.reasons.relevant(threshold))
+        for one in reversed(told.values())
     ]
-    told = {hit.fact.fact for hit in facts}
     said = {
         _shown_words(hit.message): hit.message
         for hit in reversed(messages)
         if hit.reasons.words or hit.chance >= LIKELY
     }
-    own = {text: one for text, one in said.items() if text and text not in told and one.role == "user"}
+    own = {text: one for text, one in said.items() if text and text.rstrip(".") not in told and one.role == "user"}
     answers = {} if shown or files else {text: one for text, one in said.items() if one.role == "assistant"}
     shown += [
         _article(f"m_{one.id}", text, _said_at(user, one), message_line(user, one))
@@ -127,7 +127,9 @@ def _files(connection: Connection, user: User, words: str, inside: Sequence[str]
     recent = artifacts.listing(connection, user.user_id, limit=RECENT_FILES, without=going)
     able = {one.id: one for one in recent if one.kind in SENT_KINDS and one.file_id}
     named = [one.id for one in able.values() if all(word in name_key(one.name) for word in wanted)]
-    return [able[one] for one in dict.fromkeys((*named, *inside)) if one in able][:FILES]
+    found = [able[one] for one in dict.fromkeys((*named, *inside)) if one in able]
+    once = {(one.name, one.sha256 or one.id): one for one in reversed(found)}
+    return list(reversed(once.values()))[:FILES]
 
 
 def _file(file: Artifact) -> InlineQueryResultUnion:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from internal.agents.model import ResponderRequest
+from internal.agents.responder.intent import intent_of
 from internal.language.search.terms import document_terms, topic_terms, words_of
 from internal.language.text.spelling import with_signs, without_attachments, words
 
@@ -38,6 +39,14 @@ def in_last_picture(said: str, request: ResponderRequest) -> str | None:
         return None
     shown = [match for line in request.dialogue if line.role == "user" for match in _SHOWN.finditer(line.text)]
     return shown[-1]["words"].removeprefix("| ").strip() if shown else None
+
+
+def without_question(text: str) -> str:
+    """A line without the question beside its picture: what was read or seen there states something all the same."""
+    match = _SHOWN.search(text)
+    if match is None or intent_of(text[: match.start()]).wish != "question":
+        return text
+    return match.group() if match["words"].strip("| ") else ""
 
 
 def answering_picture(said: str, text: str) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.intent import intent_of
 from internal.agents.responder.people_in_dialogue import author_of, speaker_of
-from internal.agents.responder.pictures import subjects_of_file
+from internal.agents.responder.pictures import subjects_of_file, without_question
 from internal.agents.role_words import roles_of
 from internal.language.commands.recognise import is_order
 from internal.language.names.kin import kin_of_word
@@ -327,7 +327,7 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
     """What was stated in this dialogue and in the passages, in the order of time, each once."""
     earlier = [
         SaidLine(
-            one.text,
+            without_question(one.text),
             one.at,
             passage.n,
             one.speaker if one.kind == "other" else "",
@@ -339,9 +339,11 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
         if one.kind == "own" or (one.kind == "other" and one.speaker)
     ]
     here = [
-        SaidLine(one.text, one.at, speaker=speaker_of(one))
+        SaidLine(text, one.at, speaker=speaker_of(one))
         for one in request.dialogue[-_LATEST:]
-        if one.role == "user" and not author_of(one) and intent_of(one.text).wish == "news" and not _only_nods(one.text)
+        if one.role == "user" and not author_of(one)
+        for text in [without_question(one.text)]
+        if intent_of(text).wish == "news" and not _only_nods(text)
     ]
     stating = [line for line in (*earlier, *here) if line.text and not traits_of(line.text) & ENDS_AS_QUESTION]
     once = {" ".join(line.text.split()): line for line in reversed(stating)}

@@ -36,4 +36,5 @@ class DocumentReader:
             await process.close()
         if found.reason is not None:
             raise UnreadableFile(cast(Reason, found.reason))
-        return FileText(found.parts, found.pages)
+        cut = (found.pages or 0) > self._limits.max_pages
+        return FileText(found.parts, found.pages, failed="long" if cut else None)

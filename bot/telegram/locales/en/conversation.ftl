@@ -114,6 +114,7 @@ export-imported = { $count ->
 export-failed = 📥 { $name } couldn't be imported: it can't be read as an export.
 artifact-failed = { $reason ->
     [large] 📄 { $name } is too large for me.
+    [long] 📄 { $name } is longer than I may read: I know its first pages, not the last ones.
     [slow] 📄 Reading { $name } took too long, so I gave up.
     [encrypted] 📄 { $name } is locked with a password. Could you send it without one?
     [empty] 📄 I found no text in { $name }. If it is a scan, a photo of the page may work better.

@@ -15,7 +15,7 @@ from support.flows.flow_stage import BOT, OTHER, OWNER, Talk, until
 from support.flows.office_files import archive, book, presentation, workbook
 
 from bot.telegram.i18n import label
-from internal.artifacts.model import ArtifactState, Received
+from internal.artifacts.model import FAILED, ArtifactState, Received
 from internal.dialogue import turn_repository as turns
 from internal.errors import ModelUnavailable
 from internal.flows.artifacts.voice import VoiceReader
@@ -151,11 +151,14 @@ async def test_a_place_is_cited_as_its_format_has_it(
     assert [line.speaker for line in read[0].lines] == [list(places.values())[-1]]
 
 
-async def test_only_so_many_pages_are_read(talk: Talk, tmp_path: Path) -> None:
-    """The file knows how many it has."""
-    stage = FileStage(talk, tmp_path, max_pages=2)
+@pytest.mark.parametrize(("most", "failed"), [(2, "long"), (3, None)])
+async def test_only_so_many_pages_are_read(talk: Talk, tmp_path: Path, most: int, failed: str | None) -> None:
+    """The file knows how many it has, and its sender is told that not all of them are read."""
+    stage = FileStage(talk, tmp_path, max_pages=most)
     file = await stage.read(await stage.send("contract.pdf", CONTRACT.read_bytes()))
-    assert (file.pages, [page for page, _ in await stage.text(file)]) == (3, [1, 2])
+    assert (file.pages, [page for page, _ in await stage.text(file)]) == (3, [1, 2, 3][:most])
+    [message] = await talk.messages()
+    assert [one.get(FAILED) for one in message.attachments] == [failed]
 
 
 async def test_a_file_whose_reading_was_cut_short_is_read_once(stage: FileStage) -> None:

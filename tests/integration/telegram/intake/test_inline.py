@@ -19,6 +19,7 @@ from internal.knowledge import episode_repository as episodes, service as knowle
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import OF_FILE, Episode, Segment
 from internal.people import service as people
+from internal.storage import tables
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 from internal.tasks import service as tasks
@@ -55,29 +56,32 @@ async def remembers(stage: BotStage, user: int, file_id: str) -> dict[str, Any]:
             dialogue.add(connection, user, "assistant", "You bought winter tyres in Odesa.", now=now)
         episode = Episode(user, new_id(), "message", "fragment", "", "notes", None, now, now)
         episodes.add_episode(connection, episode, [Segment(1, now, None, said.id)])
-        claim = NewClaim(
-            source=me.id, relation="VISITED", target=place.id, fact="Olena was in Odesa", said_at=now, valid_at=now,
-            valid_stated=False, invalid_at=None, episode_id=episode.id, lines=[ClaimLine(1, said.content, said.id)],
-        )  # fmt: skip
-        (fact,) = knowledge.record_claims(connection, user, [claim], now=now).facts
+        claims = [
+            NewClaim(
+                source=me.id, relation=relation, target=place.id, fact="Olena was in Odesa", said_at=now, valid_at=now,
+                valid_stated=False, invalid_at=None, episode_id=episode.id, lines=[ClaimLine(1, said.content, said.id)],
+            ) for relation in ("VISITED", "LIKES")
+        ]  # fmt: skip
+        facts = knowledge.record_claims(connection, user, claims, now=now).facts
         file = {"id": file_id, "name": "Lease Odesa.pdf", "mime": "application/pdf", "size": 3}
         text = add_episode(
             connection, user, source="text", name="Lease Odesa.pdf",
             segments=[Segment(1, now, "A deposit is due.", None)],
             source_description=OF_FILE, source_url=None, reference_time=now, dedupe=None, agents=(), now=now,
         )  # fmt: skip
-        artifacts.add(
-            connection, user, text.episode.id, said.id, stage.bot.id, kind="document", file=file, now=now, due_at=now
-        )
+        for sent in (new_id(), text.episode.id):
+            of = (connection, user, sent, said.id, stage.bot.id)
+            artifacts.add(*of, kind="document", file=file, now=now, due_at=now)
+        connection.execute(update(tables.artifacts).values(sha256="5" * 64))
         author = tasks.by_owner(user, now, now.time())
         task = tasks.open_task(connection, user, tasks.NewTask("Sell the boat", Schedule()), author)
-        return {"person": petro.id, "fact": fact, "task": task.id}
+        return {"person": petro.id, "facts": facts, "fact": facts[0], "task": task.id}
 
     return await stage.write(work)
 
 
 async def test_ones_own_memory_is_searched(stage: BotStage, model: ScriptedModel) -> None:
-    """People, facts, messages and files; private and kept nowhere; a tap sends; no keystroke is an event."""
+    """People, facts, messages and files, what reads alike once; private, kept nowhere; no keystroke is an event."""
     model.always(MODEL, "Ok.")
     user, other = await stage.person(), await stage.person()
     await stage.bot.send_document(user, BufferedInputFile(b"pdf", "Lease Odesa.pdf"))
@@ -94,13 +98,16 @@ async def test_ones_own_memory_is_searched(stage: BotStage, model: ScriptedModel
         assert (await asked(stage, other, "Odesa"))["results"] == []
         query_id = await stage.ask_inline(user, "Odesa")
         await eventually(lambda: answered(stage, query_id))
-        told = await stage.request("POST", f"/inline/{query_id}/f_{known['fact']}")
+        shown = found["results"][0]["id"].removeprefix("f_")
+        told = await stage.request("POST", f"/inline/{query_id}/f_{shown}")
         await eventually(lambda: settled(stage, 8))
     assert [one["id"] for one in person["results"]] == [f"p_{known['person']}"]
     assert (person["cache_time"], person["is_personal"]) == (0, True)
     kinds = [one["id"][0] for one in found["results"]]
     assert kinds == ["f", "m", "a"]
-    assert found["results"][0]["url"].endswith(f"?start=f_{known['fact']}")
+    assert len(known["facts"]) == 2
+    assert shown in known["facts"]
+    assert found["results"][0]["url"].endswith(f"?start=f_{shown}")
     assert found["results"][2]["document_file_id"] == file_id
     assert [one["id"][0] for one in inside["results"]] == ["a"]
     assert [one["title"] for one in answers["results"]] == ["The ferry leaves at 9."]

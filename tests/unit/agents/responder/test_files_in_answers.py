@@ -110,6 +110,23 @@ def test_words_in_a_picture_are_not_quoted_as_the_owners(lang: Language, text: s
     assert answer(lang, question, passages=[RecalledPassage(1, "message", "m", [line])]).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "later", "words"),
+    [
+        ("en", "Which zone is the permit for?\n[photo] | PARKING PERMIT 77 ZONE B", "What number has my permit?", "77"),
+        ("ru", "До скольки открыто кафе?\n[photo] | Кафе Мак с 9 до 21", "Как называется кафе?", "Кафе Мак"),
+        ("uk", "Скільки коштує вхід?\n[photo] | Вхід до саду 40 гривень", "Куди вхід за 40?", "Вхід до саду"),
+    ],
+)
+def test_a_question_beside_a_picture_hides_no_words_in_it(lang: Language, text: str, later: str, words: str) -> None:
+    """They answer that question and later ones; without words there is nothing to quote."""
+    assert f"🖼 {text.partition(' | ')[2]}" in answer(lang, text)
+    assert words in answer(lang, later, text)
+    line = PassageLine(NOW - timedelta(days=2), "Owner", text, "own", found=True)
+    assert words in answer(lang, later, passages=[RecalledPassage(1, "message", "m", [line])])
+    assert "🖼" not in answer(lang, text.partition(" | ")[0])
+
+
 def test_what_a_member_of_a_group_said_today_is_his() -> None:
     """An answer names the speaker: to whoever asks, "I" in a quotation would be somebody else."""
     said = DialogueLine("user", "Я працюю в Розетці", {"speaker": "Тарас Бульба"}, NOW)
