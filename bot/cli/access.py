@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.base import command, load, main
+from bot.cli.base import command, command_group, load
 
 if TYPE_CHECKING:
     from internal.access.api_keys import ApiKeys
     from internal.config.settings import Config
 
 
-@main.group("key", epilog="Example: laplaced key list")
+@command_group("laplaced key list")
 def key() -> None:
     """Named keys for REST and MCP, beside the server's own: of one user or of all, for reading only or for all."""
 

@@ -23,6 +23,13 @@ T = TypeVar("T")
 DEFAULT_CONFIG = Path("config.yaml")
 FAILED = 1
 
+_config = click.option(
+    "--config",
+    "config_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
+)
+
 
 def _tells_failures(command: Callable[P, T]) -> Callable[P, T]:
     """A failure that has a name is one line on stderr and exit code 1; anything else is a bug and crashes."""
@@ -66,15 +73,9 @@ def command(example: str, group: click.Group | None = None) -> Callable[[Callabl
     its failures."""
 
     def register(function: Callable[..., Any]) -> click.Command:
-        option = click.option(
-            "--config",
-            "config_path",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
-        )
         above = main if group is None else group
         name = example.split()[1 if group is None else 2]  # `import` is no name a function could have
-        return above.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
+        return above.command(name, epilog=f"Example: {example}")(_config(_tells_failures(function)))
 
     return register
 
@@ -110,7 +111,22 @@ def main() -> None:
     """A Telegram companion that remembers the people in your life, and can say where it knows them from."""
 
 
-@main.group("graph", epilog="Example: laplaced graph audit --user 123456789")
+def command_group(example: str) -> Callable[[Callable[[], None]], click.Group]:
+    """A group of commands, which take the `--config` that stands before their names for theirs."""
+
+    def register(function: Callable[[], None]) -> click.Group:
+        @click.pass_context
+        def invoked(context: click.Context, config_path: Path | None) -> None:
+            if config_path is not None and isinstance(context.command, click.Group):
+                context.default_map = {name: {"config_path": config_path} for name in context.command.commands}
+
+        group = main.group(example.split()[1], epilog=f"Example: {example}", help=function.__doc__)
+        return group(_config(functools.update_wrapper(invoked, function)))
+
+    return register
+
+
+@command_group("laplaced graph audit --user 123456789")
 def graph() -> None:
     """Ask the graph of one user, examine it, and keep it in order."""
 

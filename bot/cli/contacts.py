@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bot.cli.base import command, load, main
+from bot.cli.base import command, command_group, load
 from internal.import_formats.google_contacts import is_google_csv
 from internal.import_formats.vcard import decoded, is_vcard
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BEGINNING: Final = 4096
 
 
-@main.group("carddav", epilog="Example: laplaced carddav sync --config config.yaml")
+@command_group("laplaced carddav sync --config config.yaml")
 def carddav() -> None:
     """The address book on a CardDAV server."""
 

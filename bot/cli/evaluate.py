@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.base import command, load, main
+from bot.cli.base import command, command_group, load
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=_FILE)
@@ -19,7 +19,7 @@ _VECTORS = click.option(
 )
 
 
-@main.group("eval", epilog="Example: laplaced eval locomo locomo10.json --out rankings.jsonl")
+@command_group("laplaced eval locomo locomo10.json --out rankings.jsonl")
 def evaluation() -> None:
     """Measure how well recall finds what was said, and what a model makes of a chat.
 

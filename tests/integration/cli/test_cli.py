@@ -125,7 +125,16 @@ def test_help_of_a_group_names_its_commands(tmp_path: Path, group: str) -> None:
     told = called_here(tmp_path, group, "--help")
     assert (told.returncode, told.stderr) == (0, "")
     assert f"Example: laplaced {group} " in told.stdout
+    assert "--config" in told.stdout
     assert all(f"\n  {name} " in told.stdout for name in GROUPS[group].commands)
+
+
+def test_a_configuration_before_the_name_of_a_command_is_its_own(tmp_path: Path) -> None:
+    """`laplaced key --config FILE list` reads that file, as `laplaced key list --config FILE` does."""
+    (tmp_path / "other.yaml").write_text("unheard_of: 1\n")
+    for words in ("key --config other.yaml list", "key list --config other.yaml"):
+        told = called_here(tmp_path, *words.split())
+        assert (told.returncode, told.stderr) == (1, "laplaced: unknown key unheard_of\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
