@@ -103,7 +103,7 @@ async def test_a_goal_is_told_found_cited_and_reached(tmp_path: Path) -> None:
         assert said["text"] == "Добре, як ти й просив¹."
         system = bot.model.asked(RESPONDER)[-1].system
         assert re.search(
-            r"<instructions>\n\[I1\] Отвечай мне теперь только по-украински \| 20\S+\n</instructions>", system
+            r"<instructions>\n\[I1\] Отвечай мне теперь только по-украински \| since 20\S+\n</instructions>", system
         )
         why = await chat.say("/why", reply_to=said["message_id"])
         assert "1. Отвечай мне теперь только по-украински" in why["text"]

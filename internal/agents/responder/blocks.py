@@ -86,9 +86,9 @@ def tasks_block(tasks: Sequence[KnownTask]) -> str:
 
 
 def instructions_block(instructions: Sequence[StandingInstruction], timezone: str) -> str:
-    """`<instructions>` with one a line, as `[I1] text | since`, in the owner's days."""
+    """`<instructions>` with one a line, as `[I1] text | since 2026-02-07`, in the owner's days."""
     return block(
-        "instructions", [f"[I{one.n}] {escape(one.text)} | {day(one.since, timezone)}" for one in instructions]
+        "instructions", [f"[I{one.n}] {escape(one.text)} | since {day(one.since, timezone)}" for one in instructions]
     )
 
 
