@@ -51,7 +51,7 @@ def propose(request: TaskManagerRequest) -> str:
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
         before = line
-    return json.dumps({"tasks": tasks, "settled": ends}, ensure_ascii=False)
+    return json.dumps({"tasks": tasks, "done": ends}, ensure_ascii=False)
 
 
 def own_tasks(text: str, at: datetime, language: Language) -> list[TaskFound]:

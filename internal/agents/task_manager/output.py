@@ -14,8 +14,8 @@ from internal.errors import Refusal, Refused
 from internal.llm.model import ReplySchema
 from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
-KEYS: Final = ("tasks", "settled", "done")
-NOTHING: Final = '{"tasks": [], "settled": []}'
+KEYS: Final = ("tasks", "done", "settled")
+NOTHING: Final = '{"tasks": [], "done": []}'
 """The reply to a slice that tells nothing."""
 
 MAX_ITEMS: Final = 40
@@ -42,7 +42,7 @@ REPLY_SCHEMA = ReplySchema(
                     }
                 )
             ),
-            "settled": array_of(
+            "done": array_of(
                 object_of(
                     {"task": TEXT, "outcome": one_of(state.value for state in _SETTLED), "evidence": array_of(NUMBER)}
                 )
@@ -97,8 +97,8 @@ def read_reply(text: str) -> dict[str, list[Any]]:
 def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
     """The reply as proposals; what breaks a rule is refused one by one, with a reason.
 
-    `text`, `recurrence` and `for_user` are read as `title`, `repeat` and `person`, and `done` as tasks that are done,
-    by handle or id: a shorter form, which smaller models keep to more easily.
+    `text`, `recurrence` and `for_user` are read as `title`, `repeat` and `person`, and an id alone in `done` as
+    a task that is done: a shorter form, which smaller models keep to more easily. `settled` is read as `done`.
 
     Reasons: bad_shape, unknown_kind, no_title, bad_evidence, evidence_out_of_range, assistant_only, not_the_owner,
     no_evidence, unknown_task, unknown_outcome, settled_twice, too_many. Raises ModelReplyInvalid when the reply as a
@@ -107,11 +107,8 @@ def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[Known
     reply = read_reply(text)
     reader = _Reader(transcript, known)
     tasks = reader.keep(reply["tasks"], reader.task, MAX_ITEMS)
-    settled = reader.keep(reply["settled"], reader.settled, MAX_ITEMS)
-    done = reader.keep(
-        [one if isinstance(one, dict) else {"task": one} for one in reply["done"]], reader.done, MAX_ITEMS
-    )
-    return TaskReply(tuple(tasks), (*settled, *done), tuple(reader.refused))
+    ended = [one if isinstance(one, dict) else {"task": one} for one in (*reply["settled"], *reply["done"])]
+    return TaskReply(tuple(tasks), tuple(reader.keep(ended, reader.ended, MAX_ITEMS)), tuple(reader.refused))
 
 
 class _Reader(ItemReader):
@@ -138,25 +135,18 @@ class _Reader(ItemReader):
             asked=raw.get("asked") is True,
         )
 
-    def settled(self, raw: Mapping[str, Any]) -> SettledTask:
+    def ended(self, raw: Mapping[str, Any]) -> SettledTask:
+        """A task that is done, or what its outcome says; without evidence the owner's last line tells it."""
         task_id = self._open_task(raw)
-        outcome = str(raw.get("outcome") or "").strip().casefold()
+        outcome = str(raw.get("outcome") or TaskState.DONE.value).strip().casefold()
         if outcome not in {state.value for state in _SETTLED}:
             raise Refused("unknown_outcome", f"{outcome[:40]!r} is no end of a task")
-        line = self._line(raw)
-        self._settled_ids.add(task_id)
-        return SettledTask(task_id, TaskState(outcome), line)
-
-    def done(self, raw: Mapping[str, Any]) -> SettledTask:
-        """A task that is done."""
-        if raw.get("evidence"):
-            return self.settled({**raw, "outcome": TaskState.DONE.value})
-        task_id = self._open_task(raw)
-        own = [number for number, line in self._lines.items() if line.owners_word]
+        cited = bool(raw.get("evidence"))
+        own = [self._line(raw)] if cited else [number for number, line in self._lines.items() if line.owners_word]
         if not own:
             raise Refused("not_the_owner", "the owner said nothing here")
         self._settled_ids.add(task_id)
-        return SettledTask(task_id, TaskState.DONE, own[-1], cited=False)
+        return SettledTask(task_id, TaskState(outcome), own[-1], cited=cited)
 
     def _open_task(self, raw: Mapping[str, Any]) -> str:
         handle = str(raw.get("task") or raw.get("id") or "").strip(" []").casefold()
