@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -19,6 +20,7 @@ from internal.dialogue.snapshots.model import Item, Snapshot
 from internal.dialogue.snapshots.repository import KEPT
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.storage.database import Database
+from internal.storage.owner_counters import next_rev
 from internal.storage.tables import (
     event_links,
     events,
@@ -103,7 +105,8 @@ class LivedConsole:
 
     def _conversation(self, connection: Connection, said: list[Message]) -> None:
         answers, session = [], None
-        for question, answer in zip(said[::2], said[1::2], strict=False):
+        in_order = [replace(message, rev=next_rev(connection, self._owner)) for message in said]
+        for question, answer in zip(in_order[::2], in_order[1::2], strict=False):
             UNJUDGED.heard(connection, question, tz="UTC", now=question.timestamp)
             event = UNJUDGED.answered(connection, answer, [question], tz="UTC", now=answer.timestamp)
             answers.append(event.n)

@@ -1,5 +1,6 @@
 """Conversations to read: the messages, the analyst's judgement of each answer, and the lessons."""
 
+import asyncio
 from typing import Final
 
 from nicegui import ui
@@ -24,9 +25,11 @@ async def build(context: PageContext) -> None:
         return
     asked = ui.context.client.request.query_params.get("session")
     chosen = asked or found["sessions"][0]["id"]
-    view = await context.rest.get(f"/chronicle/sessions/{segment(chosen)}", user_id=context.user_id)
     asking = {"user_id": context.user_id, "kind": "chronicle", "limit": _ABOUT}
-    near = (await context.rest.get(f"/graph/around/{segment(chosen)}", **asking))["nodes"]
+    view, near = await asyncio.gather(
+        context.rest.get(f"/chronicle/sessions/{segment(chosen)}", user_id=context.user_id),
+        context.rest.get(f"/graph/around/{segment(chosen)}", **asking),
+    )
     with ui.element("div").classes("talks open" if asked else "talks"):
         _List(context, found, chosen)
         with ui.element("div").classes("transcript").props("tabindex=0 role=region") as box:
@@ -34,7 +37,7 @@ async def build(context: PageContext) -> None:
             with ui.element("div").classes("transcript-inner"):
                 back = words("a", f"← {context.say('session-back')}", "back-link")
                 back.props["href"] = context.at("/sessions")
-                _transcript(context, view, [one for one in near if one["label"] == "Entity"])
+                _transcript(context, view, [one for one in near["nodes"] if one["label"] == "Entity"])
 
 
 class _List:
