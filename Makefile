@@ -90,17 +90,17 @@ sbom: $(VENV)/.installed
 	@echo "wrote sbom.cdx.json, a list in CycloneDX's format of what $(VENV) holds"
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/compare.py $(ARGS)
+	$(BIN)/python -m benchmarks.compare $(ARGS)
 
 profile: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/flame_graphs.py $(ARGS)
+	$(BIN)/python -m benchmarks.messages.flame_graphs $(ARGS)
 
 scale: $(VENV)/.installed-test
-	@PYTHONPATH=tests $(BIN)/python benchmarks/scale.py $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.storage.scale $(ARGS)
 
 # LOCOMO= and BEAM= are folders of development conversations; without them those in ../shared/data, if there are any.
 recall: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/recall_quality.py $(if $(LOCOMO),--development $(LOCOMO)) $(if $(BEAM),--with-bot $(BEAM)) $(ARGS)
+	$(BIN)/python -m benchmarks.search.recall_quality $(if $(LOCOMO),--development $(LOCOMO)) $(if $(BEAM),--with-bot $(BEAM)) $(ARGS)
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian

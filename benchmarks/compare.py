@@ -1,6 +1,6 @@
 """Runs the benchmarks and compares their figures with the committed ones.
 
-    python benchmarks/compare.py [--only message_cost start_up] [--save] [--show]
+    python -m benchmarks.compare [--only messages.message_cost messages.start_up] [--save] [--show]
 
 Each benchmark is run in a short form that fits into five minutes together on a quiet machine. What is compared are
 ratios to something bare in the same run and counts, never times. A figure that got worse by more than 15 % is marked,
@@ -22,25 +22,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.bot_process import ROOT, circumstances
-from shared.figures import FILE
+from benchmarks.shared.bot_process import ROOT, circumstances
+from benchmarks.shared.figures import FILE
 
 COMMITTED = ROOT / "benchmarks/figures.json"
 WORSE = 0.15
 """Share by which a figure may get worse before it is marked."""
 SHORT: Mapping[str, Sequence[str]] = {
-    "start_up": ("--rounds", "3", "--messages", "2000"),
-    "inbox": ("--users", "100", "--each", "50"),
-    "buffer_recovery": ("--users", "2000", "--rounds", "3"),
-    "throughput": ("--messages", "200"),
-    "message_cost": ("--messages", "200"),
-    "first_words": ("--asked", "3"),
-    "owners_wait": ("--seconds", "4"),
-    "people_search": ("--people", "10000", "--dimensions", "384"),
-    "facts": ("--facts", "1000"),
-    "mirror": ("--nodes", "5000"),
-    "plasticity": ("--memories", "10000", "--links", "30000"),
-    "chronicle": ("--turns", "200", "--rounds", "3"),
+    "messages.start_up": ("--rounds", "3", "--messages", "2000"),
+    "messages.inbox": ("--users", "100", "--each", "50"),
+    "messages.buffer_recovery": ("--users", "2000", "--rounds", "3"),
+    "messages.throughput": ("--messages", "200"),
+    "messages.message_cost": ("--messages", "200"),
+    "messages.first_words": ("--asked", "3"),
+    "messages.owners_wait": ("--seconds", "4"),
+    "search.people_search": ("--people", "10000", "--dimensions", "384"),
+    "storage.facts": ("--facts", "1000"),
+    "storage.mirror": ("--nodes", "5000"),
+    "storage.plasticity": ("--memories", "10000", "--links", "30000"),
+    "storage.chronicle": ("--turns", "200", "--rounds", "3"),
 }
 
 
@@ -66,7 +66,7 @@ def run(benchmark: str, show: bool) -> dict[str, Figure]:
         file = Path(folder) / "figures.jsonl"
         began = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, ROOT / f"benchmarks/{benchmark}.py", *SHORT[benchmark]],
+            [sys.executable, "-m", f"benchmarks.{benchmark}", *SHORT[benchmark]],
             env=os.environ | {FILE: str(file), "PYTHONPATH": str(ROOT)},
             check=False,
             stdout=None if show else subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The least that a bot can do: aiogram polls, a message is committed, one model call, its answer is committed and sent.
 
-python bare_bot.py BOT_API MODEL_API FILE
+python -m benchmarks.shared.bare_bot BOT_API MODEL_API FILE
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from aiogram import Bot, Dispatcher
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.types import Message
-from fake_telegram import TOKEN
+
+from benchmarks.shared.fake_telegram import TOKEN
 
 
 async def main(telegram: str, model: str, path: str) -> None:

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from shared.synthetic_owners import Life, Size, person_name
 from sqlalchemy import Connection, insert, select, update
 
+from benchmarks.shared.synthetic_owners import Life, Size, person_name
 from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message

@@ -1,7 +1,7 @@
 """Dialogues whose statements are known, and a scripted model that answers every prompt from that knowledge.
 
-One truth serves both sides: whoever asks is told what the sentences in front of him say, in the form he asks for, and
-is told the same again when he asks again. So nobody's count depends on how well a model reads.
+Both sides of a comparison get the same truth: a prompt is answered with what its sentences say, in the form that it
+asks for, and a repeated prompt with the same. So no count depends on how well a model reads.
 """
 
 from __future__ import annotations

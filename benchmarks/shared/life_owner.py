@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from shared.life_sentences import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
+from benchmarks.shared.life_sentences import LANGUAGES, RECALLS, Life
 from bot.application.app import App
 from bot.runtime.turns import turn_flow
 from bot.telegram.i18n import phrase

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.recall_ablation import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
-
+from benchmarks.shared.recall_ablation import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
 from bot.evaluation.locomo import CATEGORIES
 from bot.evaluation.scores import Metrics, RankedQuestion, mean_metrics, report
 

@@ -2,7 +2,7 @@
 
 Every text is of one of a few hundred topics: half of its words and most of its vector are the topic's own. A question
 takes both from its topic, so that messages, facts, memories and people are found for it, and a prompt becomes full.
-Words of 100,000 messages are analysed one by one, as a vocabulary: by way of the language process it would take hours.
+The words of 100,000 messages are analysed as a vocabulary, each once: through the language process it would take hours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`laplaced run` or `worker` without Telegram's limits (one message a second to a chat, 25 to all).
 
-`COUNT_STATEMENTS=file` counts what the database is asked and writes it there at SIGUSR2, and begins anew.
+`COUNT_STATEMENTS=file` counts the statements of the database, writes them there at SIGUSR2, and starts again from zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if __name__ == "__main__":
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     if where := os.environ.get("COUNT_STATEMENTS"):
-        import statement_counter
+        from benchmarks.shared import statement_counter
 
         statement_counter.begin(where)
     config = load()

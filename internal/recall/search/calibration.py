@@ -1,7 +1,7 @@
 """Calibration of search scores: the chance, from 0 to 1, that what was found is what was asked for.
 
-Messages bring their own chance. The constants are fitted by benchmarks/fit_calibration.py with the offline embedder on
-the labelled sets; for facts and people the log loss is half of that of the base rate of right hits.
+Messages bring their own chance. The constants are fitted by benchmarks/search/fit_calibration.py with the offline
+embedder on the labelled sets; for facts and people the log loss is half of that of the base rate of right hits.
 """
 
 import math

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.paths import ROOT
 
-SCRIPT = ROOT / "benchmarks" / "two_years.py"
+BENCHMARK = ("-m", "benchmarks.messages.two_years")
 SESSIONS = 6
 SHORT = (
     *("--sessions", str(SESSIONS), "--days", str(SESSIONS), "--messages", str(8 * SESSIONS)),
@@ -23,7 +23,9 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
     """What a life of some sessions came to, the mirror left out."""
-    run = subprocess.run([sys.executable, SCRIPT, *SHORT, "--no-mirror"], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, *BENCHMARK, *SHORT, "--no-mirror"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout)
     return found

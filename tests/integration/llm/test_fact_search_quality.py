@@ -9,12 +9,14 @@ import sys
 import pytest
 from support.paths import ROOT
 
-SCRIPT = ROOT / "benchmarks" / "knowledge_search.py"
+BENCHMARK = ("-m", "benchmarks.search.knowledge_search")
 
 
 @pytest.fixture(scope="module")
 def rates() -> dict[str, dict[str, float]]:
-    run = subprocess.run([sys.executable, SCRIPT, "quality", "--json"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, *BENCHMARK, "quality", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     found: dict[str, dict[str, float]] = json.loads(run.stdout)
     return found
 

@@ -10,12 +10,14 @@ from functools import cache
 import pytest
 from support.paths import ROOT
 
-SCRIPT = ROOT / "benchmarks" / "calibrate_people.py"
+BENCHMARK = ("-m", "benchmarks.search.calibrate_people")
 
 
 @cache
 def measured(*options: str) -> dict[str, float]:
-    run = subprocess.run([sys.executable, SCRIPT, "--json", *options], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, *BENCHMARK, "--json", *options], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     rates: dict[str, float] = json.loads(run.stdout)
     return rates
 

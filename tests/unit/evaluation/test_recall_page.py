@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
-from support.paths import ROOT
 
+from benchmarks.shared import plots, recall_ablation, recall_page
 from bot.evaluation.locomo import Conversation, Question, Turn
 from bot.evaluation.training import Sample, ScoredSample
 from internal.recall.messages.features import NAMES
 
-BENCHMARKS = ROOT / "benchmarks"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TURNS = tuple(f"D1:{n}" for n in range(1, 13))
-
-
-@pytest.fixture(scope="module")
-def modules() -> Iterator[dict[str, Any]]:
-    """The report's own modules, which lie beside the benchmarks and not in a package."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        yield {name: importlib.import_module(f"shared.{name}") for name in ("recall_ablation", "recall_page", "plots")}
-    finally:
-        sys.path.remove(str(BENCHMARKS))
 
 
 def tried(file: str, evidence: str, **features: float) -> ScoredSample:
@@ -43,13 +29,12 @@ def tried(file: str, evidence: str, **features: float) -> ScoredSample:
     return ScoredSample(sample, np.arange(len(TURNS), 0, -1).astype(np.float32))
 
 
-def test_every_group_is_of_features_that_exist(modules: dict[str, Any]) -> None:
+def test_every_group_is_of_features_that_exist() -> None:
     """A feature that was renamed would silently be left out of nothing."""
-    groups = modules["recall_ablation"]
-    for group in groups.LEFT_OUT.values():
-        assert set(groups.without(group)) == set(NAMES) - set(group)
+    for group in recall_ablation.LEFT_OUT.values():
+        assert set(recall_ablation.without(group)) == set(NAMES) - set(group)
     with pytest.raises(ValueError, match="no such features: wit"):
-        groups.without(("wit",))
+        recall_ablation.without(("wit",))
 
 
 @pytest.mark.parametrize(
@@ -62,36 +47,35 @@ def test_every_group_is_of_features_that_exist(modules: dict[str, Any]) -> None:
         ({}, "others are nearer in meaning and context"),
     ],
 )
-def test_a_failure_has_the_first_reason_that_holds(
-    modules: dict[str, Any], features: dict[str, float], reason: str
-) -> None:
+def test_a_failure_has_the_first_reason_that_holds(features: dict[str, float], reason: str) -> None:
     """It is read off the features of the evidence that stands best."""
-    [failure] = modules["recall_ablation"].failures([tried("en-01.json", "D1:12", **features)])
+    [failure] = recall_ablation.failures([tried("en-01.json", "D1:12", **features)])
     assert (failure.place, failure.turn, failure.reason) == (12, "D1:12", reason)
 
 
-def test_only_questions_with_nothing_among_the_first_ten_failed(modules: dict[str, Any]) -> None:
+def test_only_questions_with_nothing_among_the_first_ten_failed() -> None:
     """The tenth place is no failure; a turn that is no candidate has no place."""
-    found = modules["recall_ablation"].failures([tried("a", "D1:10"), tried("b", "D1:11"), tried("c", "D7:1")])
+    found = recall_ablation.failures([tried("a", "D1:10"), tried("b", "D1:11"), tried("c", "D7:1")])
     assert [(one.sample.conversation.file, one.place) for one in found] == [("b", 11), ("c", None)]
 
 
-def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
+def test_the_page_quotes_our_own_failures_only() -> None:
     """With development conversations and without, and the same ones every time."""
-    page, groups = modules["recall_page"], modules["recall_ablation"]
 
     def measured(file: str) -> Any:
         one = tried(file, "D1:12", p=0.0)
         ranked = [one.ranked]
         dropped = {"without words": ranked, "only words": ranked}
-        return page.Measured(ranked, {"BM25 of the turn": ranked}, (), ranked, dropped, groups.failures([one]))
+        return recall_page.Measured(
+            ranked, {"BM25 of the turn": ranked}, (), ranked, dropped, recall_ablation.failures([one])
+        )
 
     own, there = measured("ru-01.json"), measured("26.json")
-    quoted = groups.spread(own.failures, 12)
+    quoted = recall_ablation.spread(own.failures, 12)
     with_bot = replace(measured("1.json"), learned_there=own.shipped)
     told, asked = own.shipped[0], replace(own.shipped[0].question, evidence=())
     held = replace(own, shipped=[replace(told, chances=(0.7,)), replace(told, question=asked, chances=(0.2,))])
-    whole = page.page(there, with_bot, own, held, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
+    whole = recall_page.page(there, with_bot, own, held, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
     assert "“Who?” (ru-01, place 12): the question's words stand only beside the turn" in whole
     assert "(26, " not in whole
     assert "(1, " not in whole
@@ -104,14 +88,13 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     assert "| with an answer | 1 | 1.000 |" in whole
     assert "| without an answer | 1 | 0.000 |" in whole
     assert "| only words | 0.000 (+0.000) |" in whole
-    alone = page.page(None, None, own, held, quoted, [])
+    alone = recall_page.page(None, None, own, held, quoted, [])
     assert "## Development" not in alone
     assert "## Speed" not in alone
 
 
-def test_a_plot_is_one_line_a_way(modules: dict[str, Any]) -> None:
+def test_a_plot_is_one_line_a_way() -> None:
     """Each ends with its name, and no two names stand on each other."""
-    plots = modules["plots"]
     lines = {"words & more": [(1, 0.5), (10, 0.8)], "meaning": [(1, 0.4), (10, 0.8)]}
     drawn = ET.fromstring(plots.svg([plots.Panel("Ours", "turns", "recall", lines, (0, 1))]))
     texts = {text.text: float(text.get("y", 0)) for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
