@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 INTERVAL_S = 0.9
 """Between two updates of one draft: faster ones only use up the flood limit."""
 
+QUIET_S = 0.25
+"""An answer that is there sooner needs neither "typing" nor a draft."""
+
 REFRESH_S = 20.0
 """Telegram shows a draft for 30 seconds: an unchanged one is sent again before that."""
 
@@ -109,6 +112,7 @@ class TelegramDrafts:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _pump(self, active: _ActiveDraft) -> None:
+        await asyncio.sleep(QUIET_S)
         await self._typing(active.turn)
         while True:
             active.changed.clear()
