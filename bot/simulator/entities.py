@@ -24,6 +24,8 @@ _FOUND = re.compile(
     r"|(?<![\w/@])(?P<bot_command>/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?)(?![\w/])"
     r"|(?<![\w@])(?P<mention>@[A-Za-z][A-Za-z0-9_]{3,31})\b"
     r"|(?<![\w#])(?P<hashtag>#\w*[^\W\d_]\w*)"
+    r"|(?<![\w$])(?P<cashtag>\$[A-Z]{1,8})\b"
+    r"|(?<![\w+])(?P<phone_number>\+\d(?:[ ()-]{0,2}\d){7,14})\b"
 )
 
 

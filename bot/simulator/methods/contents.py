@@ -128,6 +128,8 @@ def _poll_of(wanted: SendPoll) -> Json:
         raise bad_request("poll can't have more than 12 options" if texts else "poll must have at least 1 option")
     if max(map(len, texts)) > 100:
         raise bad_request("poll options length must not exceed 100")
+    if len(set(texts)) < len(texts):
+        raise bad_request("POLL_OPTION_DUPLICATE")
     poll: Json = {"id": str(secrets.randbits(62)), "question": question, "total_voter_count": 0, "members_only": False}
     poll |= {name: getattr(wanted, name) for name in _POLL_KEPT if getattr(wanted, name) is not None}
     options = [{"persistent_id": str(n), "text": text, "voter_count": 0} for n, text in enumerate(texts)]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bot.simulator.methods.files import KINDS
 from bot.simulator.methods.registry import Call, ChatId, JsonObjects, Numbers, Parameters, method
-from bot.simulator.methods.sending import Sending, caption_of, deliver
+from bot.simulator.methods.sending import Sending, caption_of, deliver, new_album
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import REACTIONS, as_quoted
@@ -66,7 +66,7 @@ def _able(message: Json | None) -> bool:
 
 
 def _transfer_methods(verb: str, done: str, content_of: Callable[[FromChat, Json], Json]) -> None:
-    """`...Message` and `...Messages` of one verb; of many, those that cannot be found are left out."""
+    """`...Message` and `...Messages` of one verb; of many, those not found are left out, and albums stay albums."""
 
     async def one(call: Call, wanted: FromChat) -> Json:
         chat = call.telegram.reachable_chat(wanted.chat_id)
@@ -86,11 +86,13 @@ def _transfer_methods(verb: str, done: str, content_of: Callable[[FromChat, Json
         if numbers != sorted(set(numbers)):
             raise bad_request("message identifiers must be in a strictly increasing order")
         found = [call.telegram.repository.message(source["id"], number) for number in numbers]
-        able = [content_of(wanted, message) for message in found if message is not None and _able(message)]
+        able = [message for message in found if message is not None and _able(message)]
         if not able:
             raise bad_request(f"there are no messages to {verb}")
+        albums = {one: new_album(call) for one in {message.get("media_group_id") for message in able} - {None}}
+        contents = [content_of(wanted, one) | albums.get(one.get("media_group_id"), {}) for one in able]
         with call.telegram.repository.transaction():
-            return [{"message_id": deliver(call, wanted, content, chat)["message_id"]} for content in able]
+            return [{"message_id": deliver(call, wanted, content, chat)["message_id"]} for content in contents]
 
     method(f"{verb}Message", FromChat)(one)
     method(f"{verb}Messages", FromChat)(many)

@@ -5,7 +5,7 @@ from functools import partial
 
 from bot.simulator.methods.files import KINDS, media_object
 from bot.simulator.methods.registry import Call, JsonObjects, Upload, method
-from bot.simulator.methods.sending import Captioned, Sending, caption_of, deliver
+from bot.simulator.methods.sending import Captioned, Sending, caption_of, deliver, new_album
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import bad_request
 
@@ -63,6 +63,6 @@ async def send_media_group(call: Call, wanted: SendMediaGroup) -> list[Json]:
     if len({_ALBUM_COMPANY.get(str(item.get("type"))) for item in given} - {None}) != 1:
         raise bad_request("can't mix such media in an album" if len(given) > 1 else "can't parse InputMedia")
     contents = [await input_media(call, item) for item in given]
-    group = {"media_group_id": str(call.telegram.repository.count_up("media_group_id", 13_000_000_000_000_001))}
+    group = new_album(call)
     with call.telegram.repository.transaction():
         return [deliver(call, wanted, content | group, chat) for content in contents]

@@ -1,5 +1,6 @@
 """What the sending methods share: text, captions, `reply_markup`, and the message that comes of them."""
 
+import re
 from typing import Any
 
 from pydantic import ConfigDict
@@ -12,6 +13,9 @@ from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
 
 _CALLBACK_DATA_LIMIT = 64
+_LINK = re.compile(r"(?:https?|tg|ton)://\S+|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]\S*)?")
+_INSECURE = re.compile(r"http://(?!127\.0\.0\.1|localhost)")
+"""Mini Apps of this machine need no certificate here."""
 _BUTTON_KINDS = (
     "callback_data", "url", "copy_text", "web_app", "login_url", "switch_inline_query", "pay", "disabled",
     "switch_inline_query_current_chat", "switch_inline_query_chosen_chat", "callback_game",
@@ -41,10 +45,20 @@ def _button(button: Json) -> Json:
     data = button.get("callback_data")
     if data is not None and not 0 < len(data.encode()) <= _CALLBACK_DATA_LIMIT:
         raise bad_request("BUTTON_DATA_INVALID")
-    url = button.get("url")
-    if url is not None and not url.startswith(("http://", "https://", "tg://")):
-        raise bad_request(f"inline keyboard button URL '{url}' is invalid: Wrong HTTP URL")
-    return {key: value for key, value in button.items() if value is not None}
+    kept = {key: value for key, value in button.items() if value is not None}
+    if (url := button.get("url")) is not None:
+        if not _LINK.fullmatch(url):
+            raise bad_request(f"inline keyboard button URL '{url}' is invalid: Wrong HTTP URL")
+        kept["url"] = url if "://" in url else f"http://{url}"
+    page = str((button.get("web_app") or {}).get("url"))
+    if _INSECURE.match(page):
+        raise bad_request(f"inline keyboard button Web App URL '{page}' is invalid: Only HTTPS links are allowed")
+    return kept
+
+
+def new_album(call: Call) -> Json:
+    """The field that messages of one album share."""
+    return {"media_group_id": str(call.telegram.repository.count_up("media_group_id", 13_000_000_000_000_001))}
 
 
 def quoted(telegram: Telegram, chat: Json, parameters: Json | None, message_id: int | None) -> Json:

@@ -38,13 +38,13 @@ def bot_api(telegram: Telegram, webhook: Webhook) -> APIRouter:
     async def call(token: str, name: str, request: Request) -> Response:
         return await door.call(token, name, request)
 
-    async def download(token: str, folder: str, file_id: str, name: str) -> Response:
+    async def download(token: str, path: str) -> Response:
         if token != telegram.token:
             return _refused(unauthorized())
-        return file_response(telegram, file_id)
+        return file_response(telegram, "".join(path.split("/")[1:2]))
 
     router.add_api_route("/bot{token}/{name}", call, methods=["GET", "POST"], include_in_schema=False)
-    router.add_api_route("/file/bot{token}/{folder}/{file_id}/{name}", download, include_in_schema=False)
+    router.add_api_route("/file/bot{token}/{path:path}", download, include_in_schema=False)
     return router
 
 

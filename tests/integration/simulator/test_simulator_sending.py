@@ -21,6 +21,7 @@ from aiogram.types import (
     ForceReply,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
+    InputMediaDocument,
     MessageEntity,
     ReplyParameters,
 )
@@ -81,6 +82,10 @@ async def test_parse_modes(stage: Stage, parse_mode: str, text: str) -> None:
         ({"text": "x", "reply_parameters": {"message_id": 999_999}}, "message to be replied not found"),
         ({"text": "x", "reply_markup": {"inline_keyboard": [[{"text": "a", "callback_data": "я" * 33}]]}},
          "BUTTON_DATA_INVALID"),
+        ({"text": "x", "reply_markup": {"inline_keyboard": [[{"text": "a", "url": "no address"}]]}},
+         "inline keyboard button URL 'no address' is invalid: Wrong HTTP URL"),
+        ({"text": "x", "reply_markup": {"inline_keyboard": [[{"text": "a", "web_app": {"url": "http://e.org"}}]]}},
+         "inline keyboard button Web App URL 'http://e.org' is invalid: Only HTTPS links are allowed"),
         ({"text": "x", "chat_id": 77_777_777}, "chat not found"),
         ({"text": "x", "chat_id": ""}, "chat_id is empty"),
     ],
@@ -240,6 +245,36 @@ async def test_document_round_trip(stage: Stage) -> None:
     assert again.document.file_size == len(content)
     with pytest.raises(TelegramBadRequest, match="invalid file_id"):
         await stage.bot.get_file("nothing")
+
+
+async def test_a_file_that_is_not_there_is_refused_as_json(stage: Stage) -> None:
+    """Whatever the path says, a bot that downloads gets Telegram's answer and no page."""
+    for path in ("photos/file_0.jpg", "file_0.jpg", "a/b/c/d"):
+        answer = await stage.http.get(f"/file/bot{stage.local.token}/{path}")
+        assert answer.json() == {"ok": False, "error_code": 404, "description": "Not Found"}
+
+
+async def test_an_album_stays_one_when_it_is_passed_on(stage: Stage) -> None:
+    """Forwarded and copied together its files share a new album; a message beside them stays alone."""
+    user = await stage.person()
+    files = [InputMediaDocument(media=BufferedInputFile(b"plan", f"{name}.txt")) for name in "ab"]
+    album = [one.message_id for one in await stage.bot.send_media_group(user, files)]
+    album.append((await stage.bot.send_message(user, "both")).message_id)
+    for passed_on in (stage.bot.forward_messages, stage.bot.copy_messages):
+        ids = {one.message_id for one in await passed_on(user, user, album)}
+        groups = [one.get("media_group_id") for one in await stage.messages(user) if one["message_id"] in ids]
+        assert groups[0] == groups[1]
+        assert [bool(one) for one in groups] == [True, True, False]
+    assert len({one.get("media_group_id") for one in await stage.messages(user)} - {None}) == 3
+
+
+async def test_a_bare_address_on_a_button_is_a_link(stage: Stage) -> None:
+    """As Telegram reads it: over HTTP."""
+    user = await stage.person()
+    keyboard = InlineKeyboardMarkup(inline_keyboard=[[InlineKeyboardButton(text="a", url="e.org/x?y=1")]])
+    sent = await stage.bot.send_message(user, "x", reply_markup=keyboard)
+    assert sent.reply_markup is not None
+    assert sent.reply_markup.inline_keyboard[0][0].url == "http://e.org/x?y=1"
 
 
 async def test_persons_document_reaches_the_bot(stage: Stage) -> None:

@@ -127,6 +127,8 @@ PROBES: list[Probe] = [
     Probe("a dice", "send_dice", lambda s: {"emoji": "🎲"}, lambda m: 1 <= m.dice.value <= 6),
     Probe("a poll", "send_poll", lambda s: {"question": "Tea?", "options": ["yes", "no"], "is_anonymous": False},
           lambda m: [o.text for o in m.poll.options] == ["yes", "no"] and m.poll.is_anonymous is False),
+    Probe("a poll with equal options", "send_poll", lambda s: {"question": "Tea?", "options": ["yes", "yes"]},
+          refused="POLL_OPTION_DUPLICATE"),
     # Text
     Probe("HTML", "send_message", lambda s: {"text": "<b>a</b> <i>b</i>", "parse_mode": "HTML"},
           lambda m: [e.type for e in m.entities] == ["bold", "italic"]),

@@ -48,6 +48,8 @@ def test_trimming_keeps_what_entities_cover(text: str, data: st.DataObject) -> N
         ("пиши @petrov_i або p@example.org", [("mention", "@petrov_i"), ("email", "p@example.org")]),
         ("#дача2026 #1 1/2 и/или", [("hashtag", "#дача2026")]),
         ("@ab", []),
+        ("$TSLA дзвони +38 (050) 123-45-67", [("cashtag", "$TSLA"), ("phone_number", "+38 (050) 123-45-67")]),
+        ("$5 a$B +12 1+38050123456", []),
     ],
 )
 def test_found_entities(text: str, found: list[tuple[str, str]]) -> None:
