@@ -246,6 +246,7 @@ class Analysis(Label):
     rules_ignored: Texts
     errors: Texts
     lessons: Texts
+    summary: Text | None = None
 
 
 class Year(Label):

@@ -17,6 +17,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
+from internal.people import repository as people
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
@@ -110,6 +111,9 @@ def facts_router(database: Database, clock: Clock, eraser: ForgettingService | N
         def _updated(
             connection: Connection, user_id: int, uuid: str, request: schemas.FactUpdateRequest
         ) -> tuple[Fact, Fact]:
+            person = (request.audience or "").removeprefix("person:")
+            if person.isdecimal() and people.get(connection, user_id, int(person)) is None:
+                raise Refused("unknown_person", f"audience: nobody has the id {person}")
             try:
                 words = request.fact or knowledge.fact(connection, user_id, uuid).fact
                 old, new = knowledge.update_fact(

@@ -133,6 +133,8 @@ async def test_a_transcript_is_markdown_in_the_owners_language(both: Stage) -> N
     assert "> A *colleague*." in lines
     assert "- Lessons: Say since when." in lines
     assert "> Anna was asked about." in lines
+    events = (await got(both, f"/chronicle/sessions/{session_id}"))["events"]
+    assert [event.get("summary") for event in events if event["label"] == "Analysis"] == [None, "Anna was asked about."]
     assert [line for line in lines if line.startswith("## ")] == ["## 2026-02-07", "## 2026-02-08"]
     own = await both.client.get(f"/chronicle/sessions/{session_id}/transcript")
     assert "- Начат: 2026-02-07 14:01 (Europe/Kyiv)" in own.text

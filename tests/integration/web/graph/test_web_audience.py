@@ -111,8 +111,11 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
     discretion = discretion_over(known)
     assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), Asked(FOR_TOM, FOR_TOM))).facts] == [2]
     assert (await discretion.kept(request(FOR_BOSS, facts), Asked(FOR_BOSS, FOR_BOSS))).facts == []
-    wrong = await known.client.patch(path, json={"audience": "everybody"}, params=owner)
-    assert wrong.status_code == 422
+    for unknown in ("everybody", "person:999"):
+        wrong = await known.client.patch(
+            path.replace(fact.fact_id, done["new_uuid"]), json={"audience": unknown}, params=owner
+        )
+        assert (wrong.status_code, "audience" in wrong.json()["detail"]) == (422, True)
 
 
 async def test_a_fact_for_the_team_is_for_its_members(known: Stage) -> None:
