@@ -21,7 +21,7 @@ _ASKED: Final[WeakSet[TextHolder]] = WeakSet()
 
 
 def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Keeps the latest results of a function, at most so many; `functools.lru_cache` outlives what was forgotten."""
+    """Keeps the latest results of a function, at most `most`; `functools.lru_cache` outlives what was forgotten."""
 
     def keeping(function: Callable[P, T]) -> Callable[P, T]:
         cached = lru_cache(most)(function)
@@ -37,7 +37,7 @@ def register_cache(drop: Callable[[], object]) -> None:
 
 
 def register_holder(holder: TextHolder) -> None:
-    """Asks `holder` to forget owners of whom something is forgotten, as long as it lives."""
+    """Asks `holder`, as long as it lives, to drop owners who forget something."""
     _ASKED.add(holder)
 
 

@@ -1,4 +1,4 @@
-"""`laplaced import contacts.vcf`: shows what becomes of each contact, and imports them."""
+"""`laplaced import contacts.vcf`: shows the outcome for each contact, and imports them."""
 
 from __future__ import annotations
 

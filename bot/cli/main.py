@@ -162,7 +162,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None, ag
 def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | None, **more: Any) -> None:
     """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts; contacts.
 
-    Contacts are vCards (.vcf) or Google's CSV; --dry-run shows what becomes of each. What `laplaced export` wrote is
+    Contacts are vCards (.vcf) or Google's CSV; --dry-run shows the outcome for each. What `laplaced export` wrote is
     read back whole, where its user has no memory yet.
 
     Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Data folder of the simulated bot; it must be empty.  [default: a new one below data_dir/simulations]",
 )
-@click.option("--users", type=click.IntRange(1, 10_000), help="No scenario, but load: so many users who write.")
+@click.option("--users", type=click.IntRange(1, 10_000), help="Load instead of a scenario: number of users who write.")
 @click.option("--rate", type=click.FloatRange(0.01, 1000), default=5, show_default=True, help="Messages a second.")
 @click.option("--seconds", type=click.FloatRange(1, 86_400), default=60, show_default=True, help="How long they write.")
 def simulate(

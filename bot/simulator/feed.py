@@ -52,7 +52,7 @@ class Feed:
                 self._listeners.remove(listener)
 
     async def beyond(self, chat_id: int, count: int, within: float) -> None:
-        """Returns once other than `count` things have happened in the chat, or after so many seconds."""
+        """Returns once the number of events of the chat differs from `count`, or after `within` seconds."""
         if self.counts[chat_id] != count:
             return
         happened = asyncio.Event()

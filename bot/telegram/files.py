@@ -36,7 +36,7 @@ class TelegramFiles:
 
 
 class _Limited(BytesIO):
-    """Takes so many bytes and no more, whatever the size that was announced."""
+    """Takes at most `most` bytes, whatever size was announced."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -283,7 +283,7 @@ def webhook_url(config: TelegramConfig) -> str:
 
 
 def webhook_update(body: bytes) -> RawUpdate:
-    """One update of a webhook call. Raises Refused if the body is none."""
+    """One update of a webhook call. Raises Refused if the body is no update."""
     try:
         update = raw_update(json.loads(body))
     except ValueError:

@@ -36,7 +36,7 @@ _CODES_KEPT = 8
 def admit(
     connection: Connection, author: Author, *, allowed: Collection[int], admit_all: bool, now: datetime
 ) -> User | None:
-    """The user who wrote, created or updated; None for a stranger, of whom nothing is stored.
+    """The user who wrote, created or updated; None for a stranger, who leaves nothing in the store.
 
     `allowed` are the configured ids; `admit_all` (local Telegram) admits everybody and makes the first one the owner.
     Removed users stay out. A paused user who writes is active again.

@@ -101,7 +101,7 @@ def mark_read(connection: Connection, artifact: Artifact, *, pages: int | None) 
 
 
 def put_off(connection: Connection, artifact: Artifact, due_at: datetime, attempts: int) -> None:
-    """Leaves what an outage hides for later, with so many attempts counted."""
+    """Leaves what an outage hides for later, and records the number of attempts."""
     later = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     connection.execute(later.values(due_at=due_at, attempts=attempts, reason="unavailable"))
 

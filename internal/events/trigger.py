@@ -18,8 +18,8 @@ COMMAND: Final = "command_received"
 class UpdateTrigger:
     """`key` names the update or call, as links and the outbox do; `payload` is its event's, without the user's words.
 
-    It is the cause of events of this user alone, or of whomever a call is about (None): each owner whose memory it
-    changes gets an event of his own, and nothing leads from one owner to another.
+    It is the cause of events of this user alone, or (None) of every owner that a call is about: each owner whose memory
+    it changes gets an event of his own, and nothing leads from one owner to another.
     """
 
     user_id: int | None

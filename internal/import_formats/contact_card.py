@@ -158,7 +158,7 @@ def _label(one: Property, card: Card) -> str:
 
 
 def _day(one: Property) -> str:
-    """The day of a property; empty where it is none, as the 31st of April."""
+    """The day of a property; empty for an impossible one such as 31 April."""
     found = _DATE.fullmatch(one.value.strip())
     if found is None or not 1 <= int(found["month"]) <= 12:
         return ""

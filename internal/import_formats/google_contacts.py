@@ -39,7 +39,7 @@ def is_google_csv(text: str) -> bool:
 
 
 def read_google_csv(text: str) -> list[Card]:
-    """A card for each row. Raises Unreadable for a file that is none, or has no row."""
+    """A card for each row. Raises Unreadable for a file of another kind, or without a row."""
     try:
         rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff")), strict=False))
     except csv.Error as error:

@@ -70,7 +70,7 @@ def is_vcard(text: str) -> bool:
 
 
 def read_cards(text: str) -> list[Card]:
-    """The cards of a file; lines that are none are left out. Raises Unreadable if it has no card."""
+    """The cards of a file; lines that belong to no card are left out. Raises Unreadable if it has no card."""
     cards: list[Card] = []
     current: list[Property] | None = None
     for line in _unfolded(text):

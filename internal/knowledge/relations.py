@@ -68,7 +68,7 @@ _NEGATIONS: Final = words(
 """Words that turn a statement around."""
 
 _SHORT: Final = 3
-"""Up to so many letters words must be equal: "он" and "она", "из" and "изо" are two things."""
+"""Words of up to this length must be equal: "он" and "она", "из" and "изо" are two things."""
 
 _ALIKE: Final = 80.0
 """Similarity (0-100) from which two longer words are forms of one: "Киеве" and "Киева", not "молоком" and "сахаром"."""

@@ -55,14 +55,14 @@ def presets() -> dict[str, Preset]:
 
 
 async def find_local(within: float = LOOK_FOR_S) -> list[Found]:
-    """The model servers that answer on this machine within so many seconds, asked all at once."""
+    """The model servers that answer on this machine within `within` seconds, asked all at once."""
     local = [preset for preset in presets().values() if preset.port]
     models = await asyncio.gather(*(list_models(preset.url, within=within) for preset in local))
     return [Found(preset, listed) for preset, listed in zip(local, models, strict=True) if listed is not None]
 
 
 async def list_models(base_url: str, api_key: str = "", *, within: float = LIST_FOR_S) -> list[str] | None:
-    """The names of the chat models that a server offers; None if it does not say within so many seconds."""
+    """The names of the chat models that a server offers; None if it does not answer within `within` seconds."""
     try:
         endpoint = Endpoint(base_url, api_key)
         async with contextlib.aclosing(endpoint), asyncio.timeout(within):

@@ -167,7 +167,7 @@ class Draft:
         self._thoughts = ThoughtFilter()
         self._half_pair = ""
         self.heard = False
-        """Whether the model has begun: words, thoughts or a call; the empty event that opens a stream is none."""
+        """Whether the model has begun: words, thoughts or a call. An empty first event does not count."""
         self._calls: list[dict[str, Any]] = []
         self._echo: dict[str, Any] = {}
 

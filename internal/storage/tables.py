@@ -690,7 +690,7 @@ artifacts = _owned(
     Index("idx_artifacts_due", "due_at", **_where("state = 'due'")),
 )
 
-# Bytes are kept once, whoever sent them: a row says that a file of this hash is, or may be, in the store.
+# Bytes are kept once for all senders: a row says that a file of this hash is, or may be, in the store.
 artifact_files = _table(
     "artifact_files",
     Column("sha256", Text, primary_key=True),

@@ -25,7 +25,7 @@ _FRAME: Final = (Path(__file__).parent / "mini_app.js").read_text(encoding="utf-
 
 
 def init_data(token: str, user: Json, at: int, start_param: str = "") -> str:
-    """What a Mini App is told of who opened it, signed with the bot's token."""
+    """What a Mini App learns about the person who opened it, signed with the bot's token."""
     known = {name: user[name] for name in _USER_FIELDS if name in user}
     fields = {"query_id": f"q{at}", "user": json.dumps(known, ensure_ascii=False), "auth_date": str(at)}
     fields |= {"start_param": start_param} if start_param else {}

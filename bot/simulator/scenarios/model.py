@@ -116,7 +116,7 @@ class Sitting(Part):
 
 
 class SmallTalk(Part):
-    """Small talk between the conversations, so many times a week; the seed decides when and which lines."""
+    """Small talk between the conversations, a number of times a week; the seed decides when and which lines."""
 
     who: str
     per_week: Annotated[float, Field(gt=0, le=50)]

@@ -1,4 +1,4 @@
-"""Telegram's flood limits: so many calls a chat and altogether, then 429 with a pause."""
+"""Telegram's flood limits: a number of calls for each chat and for all, then 429 with a pause."""
 
 import math
 import time

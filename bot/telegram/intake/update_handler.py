@@ -67,7 +67,7 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-"""After so many failed attempts an update is set aside for a human."""
+"""Failed attempts after which an update is set aside for a human."""
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
 """Most updates parsed and waiting; beyond that the poller waits, and Telegram keeps the rest."""

@@ -95,7 +95,7 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
     return router
 
 
-Days = Annotated[int, Query(ge=1, le=366, description="Today and the days before, so many in all.")]
+Days = Annotated[int, Query(ge=1, le=366, description="Number of days, today included.")]
 
 
 class SpentOut(BaseModel):

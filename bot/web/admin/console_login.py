@@ -122,7 +122,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
                 found = console.open_session(connection, None, lifetime=lifetime, now=now, key=server_key)
             return None if found is None else _session(connection, found)
 
-        # A wrong secret must not keep the one writer busy: it is told apart before.
+        # A wrong secret must not keep the one writer busy: it is recognised before.
         if link is not None:
             good = await database.read(lambda c: console.is_open(c, link, now))
         elif credentials.init_data is not None:

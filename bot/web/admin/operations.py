@@ -171,7 +171,7 @@ ARCHIVE_PATH = "/admin/archive"
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """`fragments` were published now; of the runs, so many are applied, wait for another attempt, or are dead."""
+    """`fragments` were published now; the rest counts runs that are applied, wait for another attempt, or are dead."""
 
     fragments: int
     applied: int = 0

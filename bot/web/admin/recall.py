@@ -23,7 +23,7 @@ RECALL_PATH: Final = "/admin/recall"
 MOST_RECALLED: Final = 100
 
 Recall = Callable[[int, str, int], Awaitable[Overview]]
-"""Everything that a question recalls of one owner, at most so many of each kind. Raises NotFound."""
+"""Everything that a question recalls of one owner, at most the given number of each kind. Raises NotFound."""
 
 
 class RecalledLine(BaseModel):

@@ -111,7 +111,7 @@ def today_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
 
     @router.get("/today", responses=READING, dependencies=KEYED)
     async def read_today(user_id: UserId, days: Annotated[int, Query(ge=1, le=31)] = 1) -> TodayOut:
-        """Tasks, occasions, promises both ways, contacts and open questions of today, or of so many days."""
+        """Tasks, occasions, promises both ways, contacts and open questions of the next `days`, today included."""
         if not await owners.stored(user_id):
             return TodayOut()
 

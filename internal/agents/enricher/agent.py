@@ -20,7 +20,7 @@ REPLY_SCHEMA = ReplySchema("enricher_reply", object_of({"query": TEXT}))
 
 
 def parse(text: str) -> str:
-    """The question that stands alone, on one line. ModelReplyInvalid if there is none."""
+    """The question that stands alone, on one line. Raises ModelReplyInvalid if there is none."""
     query = read_object(text, ("query",), bare="queries").get("query")
     if not isinstance(query, str) or not query.strip():
         raise ModelReplyInvalid("the reply holds no query")

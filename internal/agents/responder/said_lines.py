@@ -126,7 +126,7 @@ def newest_about(
 ) -> list[SaidLine]:
     """A few lines about what a question asks, the newest first: what changed last, and what says most.
 
-    Of somebody of whom no change is told, also what was last said that is so now, whatever it is about. `names` are
+    For a person without a reported change, also the latest present-tense line, whatever it is about. `names` are
     those of the people known whom the question names, `roles` what the owner calls nobody else; `older` is a fact from
     which a line may go on.
     """

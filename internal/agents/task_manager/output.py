@@ -56,7 +56,7 @@ REPLY_SCHEMA = ReplySchema(
 class ProposedTask:
     """A proposed task. `due` and `repeat` are as written, empty where absent; `line` proves it.
 
-    `person` is a name as written; `asked`: the owner wants to be reminded, in so many words.
+    `person` is a name as written; `asked`: the owner says that a reminder is wanted.
     """
 
     kind: TaskKind

@@ -78,7 +78,7 @@ def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[Tr
 
 
 def responses_to_judge(lines: Sequence[TranscriptLine], most: int) -> list[int]:
-    """The numbers of at most so many answers, first those on which the owner commented. Pure."""
+    """The numbers of at most `most` answers, first those on which the owner commented. Pure."""
     found = reactions(lines)
     order = sorted(found, key=lambda number: (found[number] in ("none", "thanked"), -number))
     return order[:most]

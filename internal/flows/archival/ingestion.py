@@ -57,7 +57,7 @@ def add_episode(
 
     An `episode_id` or `dedupe` that this owner has already is answered with what is stored. `content` is the text as it
     was given, empty where the segments are all there is (`content_of`). `behind`: its runs wait for all others.
-    `archived`: agents read so many of its first segments and no more.
+    `archived`: agents read this number of its first segments and no more.
 
     Raises NotFound for an unknown owner; Refused "forgetting" while everything of his is about to be forgotten, and
     "taken" when the id belongs to somebody else's episode.

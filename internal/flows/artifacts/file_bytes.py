@@ -21,7 +21,7 @@ MOST_IN_CHAT: Final = 30 << 20
 
 
 async def files_of(database: Database, store: ArtifactStore, user_id: int, most: int | None = None) -> dict[str, str]:
-    """The owner's files, the latest first, at most so many bytes of them."""
+    """The owner's files, the latest first, up to a number of bytes."""
     with acting_for(user_id):
         kept = await database.read(lambda c: artifacts.listing(c, user_id, limit=100_000))
     found: dict[str, str] = {}

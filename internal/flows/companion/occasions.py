@@ -23,7 +23,7 @@ TASTES: Final = ("LIKES", "PREFERS", "WANTS", "DISLIKES")
 _MOST: Final = 3
 """Tastes, and past presents, that are shown."""
 _LOOKED_THROUGH: Final = 50
-"""Episodes in which presents are looked for: some years of what is told of one person."""
+"""Episodes in which presents are looked for: some years of messages about one person."""
 _PRESENT: Final = re.compile(r"\b(?:подар|дар(?:ил|ю|ит)|gift|present|bought (?:him|her|them)|gave (?:him|her))", re.I)
 
 

@@ -57,8 +57,8 @@ def cards_of_people(
 def cards_to_push(connection: Connection, user: User, book: str, *, now: datetime) -> dict[int, Card]:
     """The cards that a book on a server does not hold as they are now, by person; nothing of a profile's words.
 
-    Whoever has no card there gets one if there is a way to reach him, or a birthday. What was removed from a card there
-    is not written back, and nothing that stands there is taken out, but for what the owner corrected.
+    A person without a card there gets one if a way to reach them or a birthday is known. What was removed from a card
+    there is not written back, and nothing that stands there is taken out, but for what the owner corrected.
     """
     index = Index.read(connection, user, now)
     items, corrected = known_items(connection, user, index, now=now), _corrected(connection, user, now)

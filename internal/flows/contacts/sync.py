@@ -2,7 +2,7 @@
 
 What is new on either side comes to the other. The owner's own edits win; nothing is deleted on either side: a line that
 was removed on the server stays a fact here and is not written back, a card that was removed there stays a person, and
-whoever was forgotten here stays on the server and does not come back.
+a person who was forgotten here stays on the server and does not come back.
 """
 
 import logging

@@ -221,7 +221,7 @@ def _names(connection: Connection, fact: Fact) -> list[str]:
 
 
 def _subject(connection: Connection, fact: Fact) -> list[str] | None:
-    """The names of whom or what a fact is about; None for the owner."""
+    """The names of the person or thing that a fact is about; None for the owner."""
     if fact.source == store.owner_node_id(fact.user_id):
         return None
     return name_traces.names_by_id(connection, fact.user_id, fact.source)

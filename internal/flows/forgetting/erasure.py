@@ -106,7 +106,7 @@ def without_values(
 
 
 def _card(stored: StoredContact) -> Card:
-    """The stored card; empty for a text that is none any more."""
+    """The stored card; an empty one if its text cannot be read any more."""
     return read_cards(stored.card)[0] if is_vcard(stored.card) else ()
 
 

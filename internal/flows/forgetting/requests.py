@@ -263,7 +263,7 @@ class ForgettingService:
         forgettings.close(connection, asked, "done", at=now)
         with caused_by(forgetting=asked.id):
             report = forgetting_erase.erase(connection, asked, messages, key=self._key, now=now)
-        if asked.kind == EVERYTHING:  # of whom nothing is kept, nothing is reported
+        if asked.kind == EVERYTHING:  # nothing is kept, so nothing is reported
             return report
         show(connection, asked)
         if others:

@@ -24,7 +24,7 @@ from internal.storage.tables import claims, graph_edges, graph_nodes, hidings, o
 class _Footprint:
     """The nodes, episodes and functional relations that a request takes support from.
 
-    `ends` are people of whom it only takes facts.
+    `ends` are people who only lose facts.
     """
 
     nodes: set[str] = field(default_factory=set)

@@ -32,7 +32,7 @@ class Page(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EventRetention:
-    """Keeps events for so many days, and so many of them. `subscribers` read a topic of the bus, by agent."""
+    """Keeps events for a number of days, and a number of them. `subscribers` read a topic of the bus, by agent."""
 
     database: Database
     clock: Clock

@@ -299,7 +299,7 @@ class Attempts:
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._report(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_failure(error)})
-        if claim is None or run.error != _describe(error):  # what is tried again every day is told once
+        if claim is None or run.error != _describe(error):  # a failure that repeats every day is reported once
             once = f"archive-dead:{run.user_id}:{now:%Y-%m-%d}"
             self._notify(connection, run.user_id, "archive-dead", once, {"run": run.id}, now)
         return True

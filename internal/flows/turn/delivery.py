@@ -30,10 +30,10 @@ RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
 MAX_ATTEMPTS = 50
 """With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
 PATIENCE = 3
-"""After so many failures of Telegram's server at a message it holds up the others of its chat no longer."""
+"""Failures of Telegram's server at a message after which the others of its chat no longer wait for it."""
 FILES = ("document", "photo")
 FILE_ATTEMPTS = 5
-"""After so many failures a file is given up, some 15 seconds: it is easily asked for again."""
+"""Failures after which a file is given up, some 15 seconds: it is easily asked for again."""
 
 
 class Delivery:

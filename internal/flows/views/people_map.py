@@ -25,7 +25,7 @@ from internal.storage.database import Database
 
 _MOST_FACTS = 2_000
 _MOST_PROFILES = 100
-"""Profiles that are read for what they call somebody of whom no fact says it; some 5 ms each, once."""
+"""Profiles that are read for a relation that no fact states; some 5 ms each, once."""
 
 
 def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties, list[Person]]:

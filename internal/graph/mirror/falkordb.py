@@ -122,7 +122,7 @@ class Falkor:
         except TimeoutError:
             self._stuck()
             raise _too_long(self._timeout, "stuck") from None
-        except _NoGraph:  # an owner of whom nothing is known
+        except _NoGraph:  # an owner without a graph
             return Rows([], [])
         if len(found.result_set) > self._rows:
             raise Refused("rows", f"query: it gives more than {self._rows} rows; a LIMIT is needed")

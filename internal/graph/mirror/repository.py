@@ -50,7 +50,7 @@ def newest(connection: Connection, user_id: int) -> int:
 
 
 def changes_after(connection: Connection, user_id: int, seq: int, limit: int) -> list[Change]:
-    """At most so many of an owner's changes behind a place of the log, in their order."""
+    """At most `limit` of an owner's changes after a place of the log, in their order."""
     ours = (changes.c.user_id == user_id) & (changes.c.seq > seq)
     query = select(changes.c.seq, changes.c.kind, changes.c.id).where(ours).order_by(changes.c.seq).limit(limit)
     return [Change(*row) for row in connection.execute(query)]
@@ -91,13 +91,13 @@ def has_nodes(connection: Connection, user_id: int) -> bool:
 
 
 def nodes_behind(connection: Connection, user_id: int, after: str, limit: int) -> list[Node]:
-    """At most so many visible nodes with ids after this one, in the order of their ids."""
+    """At most `limit` visible nodes with ids after this one, in the order of their ids."""
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id > after, VISIBLE)
     return [node_of(row) for row in connection.execute(query.order_by(graph_nodes.c.id).limit(limit))]
 
 
 def edges_behind(connection: Connection, user_id: int, after: str, limit: int) -> list[LabelledEdge]:
-    """At most so many visible edges with ids after this one, in the order of their ids."""
+    """At most `limit` visible edges with ids after this one, in the order of their ids."""
     query = _edges(user_id).where(graph_edges.c.id > after).order_by(graph_edges.c.id).limit(limit)
     return _found(connection, query)
 

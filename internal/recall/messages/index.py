@@ -308,7 +308,7 @@ class MessageIndex:
             self._columns = {name: grown(column, rows) for name, column in self._columns.items()}
 
     def _new_slots(self, count: int) -> int:
-        """Makes room for the vectors of so many messages; the first of their places."""
+        """Makes room for the vectors of `count` messages. Returns the first of their places."""
         first, self._slots = self._slots, self._slots + count
         if self._slots > len(self._scales):
             self._vectors, self._scales = grown(self._vectors, self._slots), grown(self._scales, self._slots)

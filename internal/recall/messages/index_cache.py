@@ -25,7 +25,7 @@ CACHE_BYTES: Final = 256 * 1024 * 1024
 """Memory for all owners together: some 300,000 messages of 384 dimensions."""
 
 MANY_UNSAVED: Final = 500
-"""Changed messages from which an index is saved again: applying so many takes a quarter of a second."""
+"""Changed messages after which an index is saved again: applying 500 takes a quarter of a second."""
 
 
 @dataclass(frozen=True, slots=True)

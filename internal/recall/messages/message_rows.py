@@ -172,7 +172,7 @@ def by_session(alive: Mask, session: Numbers) -> tuple[NDArray[np.int64], NDArra
 
 
 def grown(values: NDArray[Any], rows: int) -> NDArray[Any]:
-    """The values with room for so many and more."""
+    """The values with room for at least `rows`."""
     spare = max(rows, int(len(values) * _GROWTH)) - len(values)
     return np.concatenate((values, np.zeros((spare, *values.shape[1:]), dtype=values.dtype)))
 

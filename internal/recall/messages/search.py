@@ -49,8 +49,8 @@ _ROUNDS: Final = 3
 
 _SPREAD: Final = 0.05
 _MOST_SPREAD: Final = 10
-"""Subtracted from a score for each better message of the same session, up to ten: what belongs to a question is told in
-several talks. Evidence in several turns gains up to a point of recall@10, the rest neither gains nor loses.
+"""Subtracted from a score for each better message of the same session, up to ten: the answer to a question is spread
+over several talks. Evidence in several turns gains up to a point of recall@10, the rest neither gains nor loses.
 """
 
 _COLUMN: Final = {name: position for position, name in enumerate(NAMES)}

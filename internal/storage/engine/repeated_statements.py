@@ -196,7 +196,7 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
 
 
 def _length(values: int) -> int:
-    """The length of the list in which so many values are given."""
+    """The length of the list that holds this number of values."""
     return 1 << (values - 1).bit_length() if values else 0
 
 

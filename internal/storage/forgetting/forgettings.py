@@ -77,7 +77,7 @@ def note_erased(connection: Connection, user_id: int) -> None:
 
 
 def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[set[int], ReadPosition]:
-    """Owners of whom something was erased after this place of the change log, and the place that was read up to.
+    """Owners who lost something to an erasure after this place of the change log, and the last place read.
 
     With None nothing is looked for.
     """

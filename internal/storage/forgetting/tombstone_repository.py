@@ -22,7 +22,7 @@ _ANY_ASKED: Final = select(literal(1)).where(
 
 
 def hashed(key: bytes, words: str) -> str:
-    """The hash of what identifies something: whoever lacks the key cannot try words against it."""
+    """The hash of what identifies something: without the key nobody can try words against it."""
     return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
 
 

@@ -68,7 +68,7 @@ def task_line(user: User, task: Task, now: datetime) -> str:
 
 
 def card(user: User, task: Task, now: datetime, person: str | None, back_to: str = NO_WAY_BACK) -> tuple[str, Rows]:
-    """A task with its buttons. `person` is the name of whom it is about."""
+    """A task with its buttons. `person` is the name of the person it is about."""
     lines = [f"**{escape(task.title)}**"]
     if task.details:
         lines.append(escape(shorten(task.details, 500)))

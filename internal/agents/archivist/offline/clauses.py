@@ -55,7 +55,7 @@ def wish_of(wish: re.Match[str], said: Said) -> str | None:
 
 
 def goal_status(said: Said, sentence: str, goal: str, shared: int, words: int) -> str | None:
-    """The new state of a known goal; None if the sentence, which shares so many of its words, does not change it."""
+    """The new state of a known goal; None if the sentence, which shares `shared` of its words, does not change it."""
     if words and shared == words and _is_done(said, sentence, goal):
         return "achieved"
     if words and 2 * shared >= words and shapes.GIVEN_UP.search(sentence):
@@ -229,7 +229,7 @@ def _is_adjective(word: str, language: Language) -> bool:
 
 
 def _noun(word: str, language: Language) -> str | None:
-    """The nominative of an ordinary noun; None if it is none in the language of the sentence or of its letters."""
+    """The nominative of an ordinary noun; None if it is no noun in the language of the sentence or of its letters."""
     possible = dictionary_languages(word)
     readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
     noun = next((one for one in readings if one.tag.POS == "NOUN" and one.tag.case in ("accs", "gent", "nomn")), None)

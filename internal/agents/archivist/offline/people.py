@@ -26,7 +26,7 @@ _IDENTITY = re.compile(
 _MOST_PEOPLE = 100
 """Whom one transcript names, each compared with each new name; what is longer is a list and no conversation."""
 _MOST_RECENT = 3
-"""People named last of whom "she" may speak."""
+"""People named last whom "she" may mean."""
 _SURELY = 0.75
 """A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
 _PRONOUNS: Mapping[str, Gender | None] = {

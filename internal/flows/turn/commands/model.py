@@ -19,7 +19,7 @@ from internal.tasks.model import Schedule, Task, TaskKind
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Asks whether to forget: everything, one person with so many `messages` about it, or one of several."""
+    """Asks whether to forget everything, one person (`messages` are about that person), or one of several."""
 
     everything: bool = False
     people: Sequence[Person] = ()
