@@ -187,7 +187,6 @@ def event_node(event: Event, tz: str) -> ViewNode:
             properties |= {"author": AGENT, "summary": summary, "full_text": event.text, "type": "text"}
         case EventLabel.ANALYSIS:
             properties |= {"type": event.attrs["type"]} | {name: event.attrs.get(name, []) for name in _RULINGS}
-            properties |= {"summary": event.attrs["summary"]} if event.attrs.get("summary") else {}
     return ViewNode(event.id, event.label.value, registry.check_node(event.label.value, properties, derived=True))
 
 

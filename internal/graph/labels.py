@@ -246,7 +246,6 @@ class Analysis(Label):
     rules_ignored: Texts
     errors: Texts
     lessons: Texts
-    summary: Text | None = None
 
 
 class Year(Label):

@@ -16,7 +16,7 @@ from bot.web.http.owners import Owners, owner_of
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.chronicle import repository
-from internal.chronicle.model import Session
+from internal.chronicle.model import Event, EventLabel, Session
 from internal.chronicle.view import ViewNode, entity_node, session_node
 from internal.errors import NotFound, expect_found
 from internal.flows.sessions.audit import ChronicleAudit
@@ -48,7 +48,10 @@ class SessionsOut(BaseModel):
 
 
 class EventOut(BaseModel):
-    """An event under the attributes of its label. `message_id` is the message of the log whose words it has."""
+    """An event under the attributes of its label; the judgement of a whole session also has its `summary`.
+
+    `message_id` is the message of the log whose words it has.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -96,7 +99,7 @@ class SessionViewOut(BaseModel):
                 label=event.label.value,
                 created_at=event.at,
                 message_id=event.message_id,
-                **nodes[event.id].properties,
+                **_summary(event) | nodes[event.id].properties,
             )
             for event in visible.events
         ]
@@ -109,6 +112,12 @@ class SessionViewOut(BaseModel):
         return cls(
             session=SessionOut.of(visible.session), events=events, edges=edges, nodes=[_around(n) for n in around]
         )
+
+
+def _summary(event: Event) -> dict[str, str]:
+    """What the analyst wrote of a whole session, which the specified label has no attribute for."""
+    told = event.attrs.get("summary") if event.label is EventLabel.ANALYSIS else None
+    return {"summary": told} if told else {}
 
 
 class AuditOut(Out):
