@@ -99,7 +99,8 @@ class SessionViewOut(BaseModel):
                 label=event.label.value,
                 created_at=event.at,
                 message_id=event.message_id,
-                **_summary(event) | nodes[event.id].properties,
+                **_summary(event),
+                **nodes[event.id].properties,
             )
             for event in visible.events
         ]
