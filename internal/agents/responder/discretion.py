@@ -1,21 +1,25 @@
 """Leaves out quotes that sound secret (health, money, private matters) unless they are asked for."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.people_in_dialogue import Subject, people_named_in
-from internal.language.discretion.sensitivity import topics_of
+from internal.language.discretion.meaning import topic_odds
+from internal.language.discretion.sensitivity import Topic, topics_of
 from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
-from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
+from internal.language.search.terms import query_terms, terms_in, topic_terms
 from internal.language.text.spelling import sentences, text_language, words
+from internal.language.worker.embedding import embed_passages
 
 _CLAUSE: Final = re.compile(
     r"(?<=[,;:—–])\s+|\s+(?=(?:but|and|though|because|но|и|а|хотя|але|та|і|й|хоча|проте|бо)\s)", re.IGNORECASE
 )
+_SURELY: Final = 1.0
+"""Log-odds of a topic that leave no doubt."""
 _OF_ALL: Final = words("know new up знать знати дело дела справа справи новый нового новий")
 """Of questions that ask for everything about somebody."""
 
@@ -40,7 +44,7 @@ def discreet(
     topics, subjects = topics_of(said), subjects_of(said)
 
     def fits(part: str) -> bool:
-        return not topics_of(part) - topics or bool(asked & _terms(part) or subjects & subjects_of(part))
+        return not _secrets(part, topics, subjects) or bool(asked & terms_in(part) or subjects & subjects_of(part))
 
     def kept(text: str) -> str:
         if not topics_of(text) - topics:
@@ -61,5 +65,9 @@ def discreet(
     return given, people_kept, kept
 
 
-def _terms(text: str) -> set[str]:
-    return {term for word in words_of(document_terms([text])[0]) for term in word}
+def _secrets(text: str, topics: Set[Topic], subjects: Set[str]) -> Set[Topic]:
+    """The topics of a text that nobody asked for; who "sits in" an office is in no prison."""
+    found = topics_of(text) - topics
+    if "legal" not in found or not subjects & {"work", "study"}:
+        return found
+    return found - ({"legal"} if topic_odds(text, embed_passages([text])[0])["legal"] < _SURELY else set())

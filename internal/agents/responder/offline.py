@@ -9,6 +9,7 @@ from typing import TypeVar
 from internal.agents.model import DialogueLine, Language, PassageLine, RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.agents.prompts import block, newest_lines
+from internal.agents.responder.asked_people import SaidLine
 from internal.agents.responder.blocks import (
     day,
     instructions_block,
@@ -31,12 +32,12 @@ from internal.agents.responder.people_in_dialogue import (
 )
 from internal.agents.responder.pictures import answering_picture, in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
-from internal.agents.responder.said_lines import SaidLine, newest_about, overtakes, quotable, without_file_marks
+from internal.agents.responder.said_lines import newest_about, overtakes, quotable, without_file_marks
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
-from internal.language.search.subjects import subjects_of, tells_change
+from internal.language.search.subjects import subjects_of
 from internal.language.tasks.contacts import asks_of_contact, tells_of_contact
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
@@ -222,7 +223,10 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     lines = newest_about(said, request, names, roles=roles) or newest_about(request.query, request, names, roles=roles)
     tells = any(one.news or (one.person is not None and says_more_than_names(one.person)) for one in found)
     kinds = bool(subjects_of(said))
-    updated = len(lines) >= _MANY or any(line.overrides or (kinds and tells_change(line.text)) for line in lines)
+    profiles = [f"{one.person.bio if one.person else ''} {one.news}" for one in found]
+    updated = len(lines) >= _MANY or any(
+        line.overrides or (kinds and not any(_repeats(profile, line.text) for profile in profiles)) for line in lines
+    )
     if found and (tells or not lines) and not updated:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
@@ -270,7 +274,9 @@ def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speec
     older = answers[0].text
     lines = newest_about(said, request, names, older) or newest_about(request.query, request, names, older)
     newer = [
-        line for line in lines if not _only_repeats_facts(line.text, answers) and line.newer_than(answers[0].said_at)
+        line
+        for line in lines
+        if not any(_repeats(line.text, fact.text) for fact in answers) and line.newer_than(answers[0].said_at)
     ][:1]
     quoted = _quoted(newer, said, request, speech)
     if newer and overtakes(newer[0], answers[0].text, said):
@@ -328,10 +334,10 @@ def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, spe
     return "\n".join((speech("remembered"), *(f"- {line}" for line in lines)))
 
 
-def _only_repeats_facts(text: str, facts: Sequence[RecalledFact]) -> bool:
-    """Whether a line says nothing but what one of the facts quotes."""
-    key = " ".join(token.key for token in tokens(text))
-    return any(" ".join(token.key for token in tokens(fact.text)) in key for fact in facts)
+def _repeats(text: str, part: str) -> bool:
+    """Whether a text says all that a part of it says, in the same words."""
+    whole, words = (" ".join(token.key for token in tokens(one)) for one in (text, part))
+    return words in whole
 
 
 def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, speech: _Speech) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.intent import intent_of
-from internal.language.search.terms import document_terms, topic_terms, words_of
+from internal.language.search.terms import terms_in, topic_terms
 from internal.language.text.spelling import with_signs, without_attachments, words
 
 _PICTURES: Final = words(
@@ -58,4 +58,4 @@ def answering_picture(said: str, text: str) -> str:
 
 
 def _shared(asked: set[str], text: str) -> int:
-    return len(asked & {term for word in words_of(document_terms([text])[0]) for term in word})
+    return len(asked & terms_in(text))

@@ -8,7 +8,7 @@ from internal.agents.model import RecalledFact, RecalledMemory
 from internal.language.names.kin import kin_of_word
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
-from internal.language.search.terms import Word, document_terms, names_oneself, topic_terms, words_of
+from internal.language.search.terms import Word, names_oneself, terms_in, topic_terms
 from internal.language.text.tables import table
 
 _ASKED: Final[Mapping[str, re.Pattern[str]]] = {
@@ -68,13 +68,9 @@ def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFac
 
 
 def _share(asked: Sequence[Word], fact: RecalledFact) -> int:
-    words, ends = (_alternatives(text) for text in (fact.text, f"{fact.source} {fact.target}"))
+    words, ends = (terms_in(text) for text in (fact.text, f"{fact.source} {fact.target}"))
     found = ({term for term, _ in word} for word in asked)
     return sum(bool(terms & words) and not terms & ends for terms in found)
-
-
-def _alternatives(text: str) -> set[str]:
-    return {term for word in words_of(document_terms([text])[0]) for term in word}
 
 
 MOST_LISTED: Final = 10
@@ -103,7 +99,7 @@ def sharing_words(said: str, memories: Sequence[RecalledMemory]) -> list[Recalle
 
 def shared(said: str, text: str) -> float:
     """The share of a question's words that a text has."""
-    asked, there = topic_terms(said), _terms(text)
+    asked, there = topic_terms(said), terms_in(text)
     return sum(not there.isdisjoint(term for term, _ in word) for word in asked) / max(len(asked), 1)
 
 
@@ -114,9 +110,5 @@ def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[Recalled
     return [one for one in memories if best and shares[one.n] == best]
 
 
-def _words(memory: RecalledMemory) -> set[str]:
-    return _terms(memory.text)
-
-
-def _terms(text: str) -> set[str]:
-    return {term for word in words_of(document_terms([text])[0]) for term in word}
+def _words(memory: RecalledMemory) -> frozenset[str]:
+    return terms_in(memory.text)

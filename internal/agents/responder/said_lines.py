@@ -8,22 +8,18 @@ somebody else are left out. A quotation asserts nothing, so that a line too many
 import re
 from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
 
 from internal.agents.model import ResponderRequest
+from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
 from internal.agents.responder.intent import intent_of
 from internal.agents.responder.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.pictures import subjects_of_file, without_question
-from internal.agents.role_words import roles_of
+from internal.agents.responder.updates import newest_update
 from internal.language.commands.recognise import is_order
-from internal.language.names.kin import kin_of_word
-from internal.language.names.kinship import relations
-from internal.language.names.mentions import find_people
-from internal.language.names.name_words import may_be_pet_name
-from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.names.places import place_ids
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import (
@@ -35,8 +31,8 @@ from internal.language.search.subjects import (
     tells_exchange,
     tells_state,
 )
-from internal.language.search.terms import document_terms, query_terms, topic_terms, words_of
-from internal.language.text.spelling import Language, sentences, text_language, tokens, with_signs, words
+from internal.language.search.terms import terms_in, topic_terms
+from internal.language.text.spelling import sentences, tokens, with_signs, words
 
 _LATEST: Final = 300
 """Most lines of this dialogue that are searched: more than a prompt holds, since no passage repeats them.
@@ -53,21 +49,10 @@ _LEAST: Final = 4
 
 _SHORTENED: Final = (5, 6, _STEM)
 """Letters by which a shorter word takes up a longer one: приват for ПриватБанк."""
-_BURST: Final = timedelta(minutes=2)
-"""Longest pause after which a message goes on from the one before: "sold the Lada", "got himself a Kia"."""
 
 _PARTICLES: Final = words("out up off down away back")
 """Of English verbs: "work out" and "out of milk" have nothing in common."""
 
-_SPEAKER: Final = words("я мы ми i we i'm we're i've we've")
-_OTHERS: Final = words(
-    "он она они вин він вона вони he she they he's she's they're его её ее их його її їх his her their"
-)
-_LINKS: Final = words("а и но and but а та але now теперь тепер")
-_TOUCHED: Final = words("меня мне мной нас нам мене мені мною me us")
-_OWN: Final = words("мой моя мои наш наша наши мій моя мої наш наша наші my our one")
-_BEGINS: Final = 3
-"""Words of a line among which somebody else stands whom it is about."""
 
 _LAST_SAID: Final = 2
 """Most lines about somebody that are quoted where none tells of a change."""
@@ -78,34 +63,6 @@ _LONG_NUMBER: Final = re.compile(r"\d(?:[\s()-]*\d){5}")
 _NOW: Final = datetime.max.replace(tzinfo=UTC)
 _LONGEST: Final = 200
 """Characters of a quotation; of a longer line the sentences that matter are quoted."""
-
-
-@dataclass(frozen=True, slots=True)
-class SaidLine:
-    """A line that states something: `n` is the number of its passage, `speaker` empty for the owner.
-
-    `share` is that of the question's words in it; `change`: it tells what is different now; `follows`: it takes up a
-    word of an older line that answers, such as the name of the old job. Without `at` it is of now.
-    `in_file`: it stands in a file or a text, not in a dialogue.
-    """
-
-    text: str
-    at: datetime | None = None
-    n: int | None = None
-    speaker: str = ""
-    outdated: bool = False
-    share: float = 0.0
-    change: bool = False
-    follows: bool = False
-    in_file: bool = False
-
-    def newer_than(self, moment: datetime | None) -> bool:
-        return self.at is None or moment is None or self.at > moment or (self.overrides and self.at == moment)
-
-    @property
-    def overrides(self) -> bool:
-        """Whether an older line or fact is to be read as what was so before it."""
-        return self.change or self.follows
 
 
 def without_file_marks(request: ResponderRequest) -> ResponderRequest:
@@ -134,16 +91,16 @@ def newest_about(
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_asked(said)
     names = [*names, *_asker(said, request)]
-    people = _People(said, names, roles, request.owner.language, subjects)
+    people = People(said, names, roles, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
-    terms = [_terms(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
+    terms = [terms_in(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
     begun: set[str] = set()
-    known = {term for term in _terms(older) if term[0].isalnum()}  # without sounds, which only capitals have
+    known = {term for term in terms_in(older) if term[0].isalnum()}  # without sounds, which only capitals have
     taken_up = {term[:_STEM] for term in known - besides if len(term) >= _LEAST}
     found: list[SaidLine] = []
     before = ""
-    for line, there in zip(lines, terms, strict=True):
+    for place, (line, there) in enumerate(zip(lines, terms, strict=True)):
         follows, before = found and found[-1].text.endswith(before), line.text
         if follows and people.continue_in(found, line):
             text = f"{found[-1].text.rstrip(' .')}.\n{line.text}"
@@ -164,15 +121,16 @@ def newest_about(
         )
         if (goes_on and people.not_another(line.text)) or (fits and people.same(line.text, there)):
             change = (goes_on or touches) and tells_change(line.text)
-            found.append(replace(line, share=share, change=change, follows=goes_on))
+            found.append(replace(line, share=share, change=change, follows=goes_on, place=place))
             if not goes_on:
-                new = _terms(besides_change(line.text)) - besides
+                new = terms_in(besides_change(line.text)) - besides
                 rare = [term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST]
                 begun |= {term[:length] for term in rare for length in _SHORTENED}
     found = [line for line in found if not _only_orders(line.text, request.now)]
+    found = _with_update(found, lines, older, people, subjects, besides)
     if not found and subjects:
         told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
-        found = [replace(line, change=True) for line in told if people.same(line.text, _terms(line.text))][:1]
+        found = [replace(line, change=True) for line in told if people.same(line.text, terms_in(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
     replaced = bool(chosen) and bool(changed_subjects(chosen[0].text) & subjects) and chosen[0].change
     if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]):
@@ -182,10 +140,29 @@ def newest_about(
     return [*_last_states(lines, chosen, people, request.now), *chosen]
 
 
+def _with_update(
+    found: list[SaidLine], lines: Sequence[SaidLine], older: str, people: People, subjects: Set[str], besides: Set[str]
+) -> list[SaidLine]:
+    """The lines that answer, up to the one that updates the most fitting of them or an older fact."""
+    base = max(found, key=lambda line: line.share, default=SaidLine(older, place=-1))
+    later = [line for line in lines[base.place + 1 :] if not (base.at and line.at) or line.at > base.at]
+    update = newest_update(base.text, later, people, subjects, besides) if base.text else None
+    if update is None:
+        return found
+    place = lines.index(update)
+    before = [line for line in found if line.place <= place]
+    if before and update.text in before[-1].text:
+        update = before.pop()
+    ended = not tells_exchange(update.text)
+    then = newest_update(base.text, lines[place + 1 :], people, subjects, besides, ended=ended)
+    text = update.text if then is None or then.text in update.text else f"{update.text.rstrip(' .')}.\n{then.text}"
+    return [*before, replace(update, text=text, change=True, place=place)]
+
+
 def overtakes(line: SaidLine, older: str, said: str) -> bool:
     """Whether a line updates an older text: it repeats a word that nobody asked about, or gives another number."""
-    besides = {term for word in topic_terms(said) for term, _ in word} | _terms(" ".join(_PARTICLES))
-    shared = (_terms(line.text) & _terms(older)) - besides - _terms(said)
+    besides = {term for word in topic_terms(said) for term, _ in word} | terms_in(" ".join(_PARTICLES))
+    shared = (terms_in(line.text) & terms_in(older)) - besides - terms_in(said)
     named = any(len(term) >= _RARE and not subjects_of(term) & subjects_of(said) for term in shared)
     return line.change and (named or all(_LONG_NUMBER.search(text) for text in (line.text, older)))
 
@@ -197,13 +174,13 @@ def _only_orders(text: str, now: datetime) -> bool:
 
 def _of_oneself(line: SaidLine) -> bool:
     """Whether a line of another speaker than the owner says something of that speaker, and so names him."""
-    return bool(line.speaker) and any(token.key in _SPEAKER for token in tokens(line.text))
+    return bool(line.speaker) and any(token.key in SPEAKER for token in tokens(line.text))
 
 
 def _asker(said: str, request: ResponderRequest) -> list[str]:
     """In a group, the name of who asks about himself."""
     asker = speaker_of(request.dialogue[-1]) if request.dialogue else ""
-    return [asker] if asker and any(token.key in _SPEAKER for token in tokens(said)) else []
+    return [asker] if asker and any(token.key in SPEAKER for token in tokens(said)) else []
 
 
 def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
@@ -216,85 +193,8 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
     return [lines[position] for position in sorted({most, last}, reverse=True)]
 
 
-class _People:
-    """Whom a question is about, by name or kinship; nobody: the owner."""
-
-    def __init__(self, said: str, names: Sequence[str], roles: Set[str], language: Language, asked: Set[str]) -> None:
-        self._language, self._asked = language, asked
-        self._names = [*names, *(one.name for one in find_people(said, text_language(said, language)))]
-        self.terms = {term for name in self._names for word in query_terms(name) for term, _ in word}
-        self._roles = roles_of(said) | roles
-        self.named = bool(self.terms or self._roles)
-
-    def spoken_of(self, text: str) -> bool:
-        """Whether a line may be about those asked about without a word of what is asked: the owner says "we"."""
-        return self.named or any(token.key in _SPEAKER for token in tokens(text))
-
-    def may_be_about(self, subjects: Set[str]) -> bool:
-        """Whether a line that touches these subjects may tell what is asked."""
-        return not subjects or not self._asked or bool(subjects & self._asked)
-
-    def same(self, text: str, terms: set[str]) -> bool:
-        """Whether a line names one of those asked about, or is the owner's about himself."""
-        if self.named:
-            there = roles_of(text)
-            return (
-                bool(self.terms & terms)
-                or name_boosts(text, {0: self._names}).get(0, 0.0) >= NAMED  # in another form: Андрюха, Дэн
-                or any(_same_kinship_word(one, other) for one in self._roles for other in there)
-                or any(may_be_pet_name(token.key, name) for token in tokens(text)[:_BEGINS] for name in self._names)
-            )
-        return self.not_another(text)
-
-    def not_another(self, text: str) -> bool:
-        """Whether a line is not about somebody else, if the question is about the owner."""
-        said = tokens(text)
-        begins = said[:_BEGINS]
-        if self.named or not begins or any(token.key in _SPEAKER for token in begins):
-            return True
-        if begins[0].key in _OTHERS or (len(begins) > 1 and begins[0].key in _LINKS and begins[1].key in _OTHERS):
-            return False
-        touched = any(token.key in _TOUCHED for token in said)
-        if begins[0].key in _OWN and len(begins) > 1 and subjects_of(begins[1].text) & self._asked:
-            return True
-        if begins[0].key in _OWN and not touched and any(token.key in relations() for token in begins[1:]):
-            return False
-        return not self._begins_with_somebody(text)
-
-    def continue_in(self, found: Sequence[SaidLine], line: SaidLine) -> bool:
-        """Whether a line of no other subject goes on from what was just said: of nobody, or of "her"."""
-        last, of, keys = found[-1], subjects_of(line.text), {token.key for token in tokens(line.text)}
-        if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
-            return False
-        if keys & _OTHERS or of & self._asked:
-            return True
-        begun, tells = subjects_of(last.text), last.overrides or tells_change(last.text)
-        if not tells and not self.may_be_about(of):
-            return False
-        tells = tells or tells_change(line.text)
-        if not (tells or (found[1:] and (not begun or begun & self._asked))):
-            return False
-        within = 1 if "partner" in self._asked else _BEGINS  # a name further on may be that of the new one
-        return not self._begins_with_somebody(line.text, within)
-
-    def told_in_two(self, before: SaidLine, line: SaidLine) -> str:
-        """Both lines, if the first names those asked about, and the second, of nobody, goes on at once."""
-        goes_on = before.at and line.at and line.at - before.at <= _BURST and not self._begins_with_somebody(line.text)
-        tells = tells_change(before.text) or tells_change(line.text)
-        told = goes_on and tells and not before.speaker and self.same(before.text, _terms(before.text))
-        return f"{before.text.rstrip(' .')}.\n{line.text}" if told else ""
-
-    def _begins_with_somebody(self, text: str, within: int = _BEGINS) -> bool:
-        found = find_people(text, text_language(text, self._language))
-        people = {one.written for one in found if one.name == one.written}
-        return any(
-            (token.text in people and not subjects_of(token.text)) or _is_relative(token.key)
-            for token in tokens(text)[:within]
-        )
-
-
 def _last_states(
-    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: _People, now: datetime
+    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: People, now: datetime
 ) -> list[SaidLine]:
     """What was last said of those asked about that is so now, newer than what was chosen, the newest first."""
     found: list[SaidLine] = []
@@ -304,23 +204,10 @@ def _last_states(
         of = subjects_of(besides_change(line.text))
         if line.speaker or line.outdated or not people.may_be_about(of) or not tells_state(line.text):
             continue
-        text = line.text if people.same(line.text, _terms(line.text)) else people.told_in_two(before, line)
+        text = line.text if people.same(line.text, terms_in(line.text)) else people.told_in_two(before, line)
         if text and not _only_orders(text, now):
             found.append(replace(line, text=text, change=True))
     return found
-
-
-def _same_kinship_word(one: str, other: str) -> bool:
-    """Whether two words of kinship mean the same, or are one with other endings: брат and братишка, папа and батя."""
-    kin, same = kin_of_word(one), kin_of_word(other)
-    if kin and same and kin.kind == same.kind:
-        return kin == same or None in (kin.gender, same.gender)
-    return any(a.startswith(b[: max(3, len(b) - 2)]) for a, b in ((one, other), (other, one)))
-
-
-def _is_relative(key: str) -> bool:
-    """Whether a word is that of a relative or friend in its dictionary form, which does something itself."""
-    return any(one.word == key and one.circle in ("Family", "Friends") for one in relations().get(key, ()))
 
 
 def _lines(request: ResponderRequest) -> list[SaidLine]:
@@ -369,18 +256,14 @@ def quotable(text: str, said: str, *, part: bool = False) -> str:
     asked, subjects = {term for word in topic_terms(said) for term, _ in word}, subjects_of(said)
     rows = [with_signs(row) for row in (text.splitlines() if part else [whole])]
     parts = [found for row in rows for start, end in sentences(row) if (found := " ".join(row[start:end].split()))]
-    rated = [len(asked & _terms(part)) + len(subjects & subjects_of(part)) for part in parts]
+    rated = [len(asked & terms_in(part)) + len(subjects & subjects_of(part)) for part in parts]
     first, last = rated.index(max(rated)), len(parts)
     if part and rated[first]:
         last = first + 1
         while last < len(parts) and (
-            rated[last] == rated[first] or all(_terms(one) <= asked for one in parts[first:last])
+            rated[last] == rated[first] or all(terms_in(one) <= asked for one in parts[first:last])
         ):
             last += 1
     shown = " ".join(parts[first:last])
     cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + "…"
     return f"{'… ' if first else ''}{cut}"
-
-
-def _terms(text: str) -> set[str]:
-    return {term for word in words_of(document_terms([text])[0]) for term in word}

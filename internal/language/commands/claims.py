@@ -10,6 +10,7 @@ from internal.language.commands.vocabulary import (
     ALL,
     DATA,
     NEGATED,
+    QUOTED,
     TAKEN_BACK,
     TASK_WORDS,
     VERBS,
@@ -78,13 +79,14 @@ def find_claims(text: str, known: Sequence[str]) -> list[Claim]:
     """The claims of a reply; `known` are words of tasks and people, since "I moved the comma" claims nothing here."""
     names = {form for one in known for word in WORD.findall(fold(one)) if len(word) > 2 for form in forms(word)}
     found = []
+    bare = QUOTED.sub(lambda quote: " " * len(quote[0]), text)  # a quoted verb claims nothing
     begin: int | None = None  # of a "Done!" before the claim
     for start, end in sentences(text):
         sentence = text[start:end]
         if _DONE.fullmatch(fold(sentence)):
             begin = start
             continue
-        if kind := _claim(sentence, fold(sentence), names):
+        if kind := _claim(sentence, fold(bare[start:end]), names):
             found.append(Claim(kind, (start if begin is None else begin, min(end, len(text))), sentence.strip()))
         begin = None
     return found
@@ -100,7 +102,7 @@ def task_of(claim: Claim, said: str, at: datetime, language: Language) -> tuple[
 
 
 def _claim(sentence: str, folded: str, names: set[str]) -> ClaimKind | None:
-    said = WORD.findall(folded)
+    said = WORD.findall(fold(sentence))
     if folded.rstrip(" \"'»)*_").endswith("?") or TAKEN_BACK.search(folded) or folded.lstrip().startswith(">"):
         return None
     if (match := _REMINDING.search(folded)) and not NEGATED.search(folded[: match.start()]):

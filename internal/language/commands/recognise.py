@@ -24,6 +24,7 @@ from internal.language.commands.vocabulary import (
     PERSONAL,
     PHRASES,
     PRONOUNS,
+    QUOTED,
     STOP_NAME,
     TAKEN_BACK,
     TASK_WORDS,
@@ -59,7 +60,6 @@ WHAT_WAS_SAID: Final = pattern(rf"\W*(?:{_any('what_was_said')})", re.IGNORECASE
 _PARTICLE: Final = pattern(r"(?<=[а-яіїєґ])-ка\b")
 _OWN_CLAUSE: Final = pattern(rf"(?<=\w),\s+(?=I\b|(?!(?:{_any('own_clause')})\b)[^A-ZА-ЯЁІЇЄҐ])")
 """Where something else begins than more of the object: no relative clause, no further name."""
-_QUOTED: Final = pattern(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 _LONGEST_QUOTED_NAME: Final = 30
 _UNKNOW: Final = pattern(_any("unknow"))
 """Wishes that something be known no more."""
@@ -101,7 +101,7 @@ def find_commands(text: str, at: datetime, language: Language = "en") -> list[Co
     """The commands in an owner's own text, written at `at` (aware, in his zone), in their order."""
     found: list[Command] = []
     for start, end in sentences(text):
-        sentence = _QUOTED.sub(_kept_quote, text[start:end])
+        sentence = QUOTED.sub(_kept_quote, text[start:end])
         for one in _of_sentence(sentence, at, language):
             found.append(Command(one.kind, one.about, one.time, one.sure, (start, min(end, len(text))), one.days))
     return found

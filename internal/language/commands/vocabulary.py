@@ -46,6 +46,7 @@ TASK_WORDS: Final = LISTS["task"]
 
 WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 TAKEN_BACK: Final = re.compile(any_of("internal.language.commands", "taken_back"))
+QUOTED: Final = re.compile(r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|\"[^\"]*\"|(?<!\w)'[^']{12,}'(?!\w)")
 NEGATED: Final = re.compile(r"(?:\b(?:не|ні|ни|never|not|nor)|n't)\s+(?:\w+\s+)?$")
 
 

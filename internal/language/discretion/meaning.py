@@ -70,6 +70,12 @@ def nearness(order: str, vector: Vector, texts: Vector) -> Vector:
     return np.asarray((texts @ vector - _row("usual", script_of(order)) @ vector) / np.float32(_SPREAD), np.float32)
 
 
+@cache
+def usual() -> Vector:
+    """What vectors of everyday talk have in common, whatever the script."""
+    return np.asarray((_row("usual", "latin") + _row("usual", "other")) / np.float32(2), np.float32)
+
+
 def script_of(text: str) -> str:
     return "other" if re.search("[а-яіїєґ]", text.casefold()) else "latin"
 

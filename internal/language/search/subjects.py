@@ -10,6 +10,7 @@ from functools import cache
 
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
+from internal.text_caches import cached
 
 _CHANGE = re.compile(rf"(?<!\w)(?:{'|'.join(table(__package__, 'change'))})(?!\w)", re.IGNORECASE)
 
@@ -18,6 +19,7 @@ _ONCE = re.compile(rf"(?<!\w)(?:{'|'.join(table(__package__, 'once'))})(?!\w)")
 _WHO = re.compile(r"\W*(?:а\W+|and\W+)?(?:кто|хто|who)\b", re.IGNORECASE)
 
 
+@cached(8_000)
 def subjects_of(text: str) -> frozenset[str]:
     """The everyday subjects (work, home, partner ...) of which a text has a word."""
     key = name_key(text)
@@ -30,11 +32,13 @@ def subjects_asked(question: str) -> frozenset[str]:
     return found - {"home"} if _WHO.match(question) else found
 
 
+@cached(8_000)
 def tells_change(text: str) -> bool:
     """Whether a text has a word with which people tell what is different now."""
     return bool(_CHANGE.search(name_key(text)))
 
 
+@cached(8_000)
 def tells_state(text: str) -> bool:
     """Whether a text may tell what is so now: not what happened on one day and changed nothing."""
     return tells_change(text) or not _ONCE.search(name_key(text))

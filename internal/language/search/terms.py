@@ -104,6 +104,12 @@ def words_of(stored: str) -> list[list[str]]:
     return [word.split(OR) for word in stored.split()]
 
 
+@cached(8_000)
+def terms_in(text: str) -> frozenset[str]:
+    """All alternatives of all words of a text."""
+    return frozenset(term for word in words_of(document_terms([text])[0]) for term in word)
+
+
 def topic_terms(text: str) -> list[Word]:
     """The terms of a question without the owner: those match everything the owner ever said of himself or herself.
 

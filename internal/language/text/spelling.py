@@ -61,6 +61,11 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """The words of a text in order; in a text all in capitals no word has `capital` set."""
+    return list(_tokens(text))
+
+
+@cached(4_000)
+def _tokens(text: str) -> tuple[Token, ...]:
     shouting = text.isupper() and len(text.split()) > 1
     result: list[Token] = []
     end = 0
@@ -81,7 +86,7 @@ def tokens(text: str) -> list[Token]:
             )
         )
         end = match.end()
-    return result
+    return tuple(result)
 
 
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"»”)]*\s+(?=[\"«“(—–-]*[^\W\d_a-zа-яёіїєґ]|@)|\n+")

@@ -46,6 +46,7 @@ def asks_unmarked(text: str) -> bool:
         return found is not None
     head, rest = name_key(found["head"]).split(), name_key(found["rest"]).split()
     verbs = sum(_kinds(word) <= {"VERB"} for word in rest)
+    head = head[1:] if len(head) > 1 and "PREP" in _kinds(head[0]) else head  # "у сони кто"
     headed = _NO_SUBJECTS.isdisjoint(head) and not any((of := _kinds(word)) and of <= _NO_HEAD for word in head)
     return headed and verbs <= 1 and _SUBJECTS.isdisjoint(rest)
 

@@ -77,6 +77,8 @@ NONE = (
     "Ты уже купил молоко.",
     "The meeting was moved by your boss, you said.",
     "Бачу, переслано від: Погода.",
+    "Твои слова от 2026-11-27: «Вадик теперь вдовец, отменил встречу»",
+    "You wrote: “I moved the dentist to Friday”",
     "Вижу, письмо переслали.",
 )
 

@@ -45,3 +45,15 @@ def test_a_secret_beside_what_is_asked_is_not_quoted(
 def test_what_is_asked_for_is_quoted_secret_or_not(language: str, told: str, question: str, holds: str) -> None:
     """The owner may ask for all that he told."""
     assert holds in answer(language, question, (told, EARLIER))
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "question", "holds"),
+    [
+        ("uk", "Надя покинула садочок, сидить у кол-центрі", "де працює Надя?", "кол-центрі"),
+        ("ru", "Толя бросил стройку, теперь сидит в офисе", "где работает Толя?", "офисе"),
+    ],
+)
+def test_where_people_work_and_study_is_no_secret(language: str, told: str, question: str, holds: str) -> None:
+    """Though words of it are said of prisons too."""
+    assert holds in answer(language, question, (told, EARLIER))

@@ -128,22 +128,25 @@ def test_a_line_that_takes_up_the_old_answer_comes_first(
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "earlier", "first", "then"),
+    ("language", "question", "earlier", "first", "then", "beside"),
     [
-        ("ru", "на чём ездит Гриша?", "Гриша ездит на оке", "гриша оку сдал в утиль", "взял весту"),
-        ("uk", "де працює Юля?", "Юля працює в Розетці", "юлю звільнили", "влаштувалась у бібліотеку"),
-        ("en", "where does Dan live?", "Dan lives in Camden", "dan's lease ended", "he's crashing in Peckham"),
+        ("ru", "на чём ездит Гриша?", "Гриша ездит на оке", "гриша оку сдал в утиль", "пересел на весту", "взял арбуз"),
+        ("uk", "де працює Юля?", "Юля працює в Розетці", "юлю звільнили", "влаштувалась у бібліотеку", "їла борщ"),
+        ("en", "where does Kit work?", "Kit works in a bank", "kit quit", "he's a nurse now", "he's got a cold"),
     ],
 )
-def test_the_next_message_belongs_to_what_changed(
-    language: str, question: str, earlier: str, first: str, then: str
+def test_a_message_without_a_name_belongs_to_what_changed(
+    language: str, question: str, earlier: str, first: str, then: str, beside: str
 ) -> None:
-    """Sent right after it; a day later it is of something else."""
-    told = [(earlier, EARLIER), (first, LATER)]
-    assert (
-        f"{first}. {then}" in answer(language, question, *told, (then, LATER + timedelta(seconds=20))).splitlines()[0]
+    """Sent right after it, or hours later if it is near in meaning: then other talk is not quoted."""
+    told, hour = [(earlier, EARLIER), (first, LATER)], timedelta(hours=1)
+    both = f"{first}. {then}"
+    assert both in answer(language, question, *told, (then, LATER + timedelta(seconds=20))).splitlines()[0]
+    said = answer(
+        language, question, *told, (beside, LATER + hour), (then, LATER + 2 * hour), (beside, LATER + 3 * hour)
     )
-    assert f"{first}. {then}" not in answer(language, question, *told, (then, LATER + timedelta(days=1)))
+    assert both in said.splitlines()[0]
+    assert beside not in said
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from internal.language.text.unmarked_questions import asks_unmarked
         "оксана до якого лікаря ходить",
         "наш дід коли народився",
         "мишко шо робить",
+        "у лизы кто сейчас",
+        "на даче кто живёт",
         "rita is married to who again",
         "my landlord when does he come",
     ],
