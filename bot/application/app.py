@@ -238,9 +238,9 @@ class App:
             await self.database.read(lambda c: users.get(c, user_id))
             return await everything.recall(user_id, query, limit)
 
-    async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
-        """Closes the open session at once and has it published and judged. None if there is none."""
-        closed = await self.publication.close_session(user_id, command)
+    async def close_session(self, user_id: int, command: Trigger | None, thread_id: int) -> Session | None:
+        """Closes a topic's open session at once and has it published and judged. None if there is none."""
+        closed = await self.publication.close_session(user_id, command, thread_id)
         self.ticker.wake()
         return closed
 

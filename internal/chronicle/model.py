@@ -26,7 +26,8 @@ class Session:
     """One conversation. `topic_by` is `words` (the beginning of its Request) until the analyst or the owner names it.
 
     `trigger` is the command that opened it; a session that opened by itself has `/db`. `tz` is the owner's IANA zone
-    when it opened: it decides the days and times of its events. At most one session of an owner is open.
+    when it opened: it decides the days and times of its events. `thread_id` is its topic, 0 outside of topics; at most
+    one session of a topic is open.
     """
 
     user_id: int
@@ -38,6 +39,7 @@ class Session:
     closed_at: datetime | None = None
     topic_by: Literal["words", "analyst", "owner"] = "words"
     rev: int = 0
+    thread_id: int = 0
 
     @property
     def status(self) -> Literal["active", "closed"]:

@@ -25,7 +25,8 @@ _said = (messages.c.user_id == chronicle.c.user_id) & (messages.c.id == chronicl
 _EVENTS: Final = select(chronicle, messages.c.content, messages.c.reply_to).outerjoin(messages, _said)
 
 # Runs at every turn and is built once: building a statement takes several times as long as running it.
-_OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
+_ALL_OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
+_OPEN: Final = _ALL_OPEN.where(sessions.c.thread_id == bindparam("thread"))
 _SESSION: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.id == bindparam("session"))
 _ADD: Final = insert(chronicle)
 _OF_MESSAGE: Final = _EVENTS.where(chronicle.c.user_id == _user, chronicle.c.message_id == bindparam("message"))
@@ -66,14 +67,19 @@ def drop_session(connection: Connection, user_id: int, session_id: str) -> None:
     record_change(connection, user_id, SESSION_CHANGE, session_id, "delete")
 
 
-def open_session(connection: Connection, user_id: int) -> Session | None:
-    """The owner's open session."""
-    return read_one(connection.execute(_OPEN, {"owner": user_id}), _session)
+def open_sessions(connection: Connection, user_id: int) -> list[Session]:
+    """The open sessions of an owner's topics."""
+    return [_session(row) for row in connection.execute(_ALL_OPEN, {"owner": user_id})]
 
 
-def open_session_asked(connection: Connection, user_id: int) -> tuple[Session | None, bool]:
-    """The owner's open session, and whether it has its Request, the user's first message in it."""
-    row = connection.execute(_OPEN_ASKED, {"owner": user_id}).one_or_none()
+def open_session(connection: Connection, user_id: int, thread_id: int = 0) -> Session | None:
+    """The open session of one topic, 0 outside of topics."""
+    return read_one(connection.execute(_OPEN, {"owner": user_id, "thread": thread_id}), _session)
+
+
+def open_session_asked(connection: Connection, user_id: int, thread_id: int) -> tuple[Session | None, bool]:
+    """The open session of one topic, and whether it has its Request, the user's first message in it."""
+    row = connection.execute(_OPEN_ASKED, {"owner": user_id, "thread": thread_id}).one_or_none()
     return (None, False) if row is None else (_session(row), bool(row.asked))
 
 

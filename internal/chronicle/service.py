@@ -4,7 +4,7 @@ Every function runs in the transaction of what it records, so the line cannot la
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -38,6 +38,7 @@ class Spoken:
     text: str
     at: datetime
     n: int | None = None
+    thread_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def hear(
     `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
     (close the one before it first: `close`), `/sa` continues one. `about` is the id of the answer it replies to.
     """
-    session, asked = repository.open_session_asked(connection, spoken.user_id)
+    session, asked = repository.open_session_asked(connection, spoken.user_id, spoken.thread_id)
     label = EventLabel.FEEDBACK if asked else EventLabel.REQUEST
     session = _open(connection, spoken, tz, command) if session is None else _continue(connection, session, spoken.text)
     attrs = {"type": "command"} if command is not None and label is EventLabel.REQUEST else {}
@@ -97,30 +98,31 @@ def _response(connection: Connection, user_id: int, message_id: str | None) -> E
 def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> tuple[Event, bool]:
     """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
-    A response to nothing that the line has joins the open session, or opens one. Also whether its session is closed.
+    A response to nothing that the line has joins the open session of its topic, or opens one. Also whether its session
+    is closed.
     """
     known = repository.event_in_session(connection, spoken.user_id, asked_id) if asked_id is not None else None
     if known is not None:
         asked, closed = known
         return _append(connection, spoken, asked.session_id, EventLabel.RESPONSE, answers_n=asked.n), closed
-    session = repository.open_session(connection, spoken.user_id) or _open(connection, spoken, tz, None)
+    known_one = repository.open_session(connection, spoken.user_id, spoken.thread_id)
+    session = known_one or _open(connection, spoken, tz, None)
     return _append(connection, spoken, session.id, EventLabel.RESPONSE), False
 
 
-def close(connection: Connection, user_id: int, now: datetime) -> Session | None:
-    """Closes the open session and returns it; None if there is none."""
-    session = repository.open_session(connection, user_id)
+def close(connection: Connection, user_id: int, now: datetime, thread_id: int = 0) -> Session | None:
+    """Closes the open session of a topic and returns it; None if there is none."""
+    session = repository.open_session(connection, user_id, thread_id)
     return session and repository.change_session(connection, user_id, session.id, closed_at=now)
 
 
-def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
-    """Moves the open session into its owner's new zone; closed sessions keep theirs."""
-    session = repository.open_session(connection, user_id)
-    if session is None or session.tz == tz:
-        return session
-    events = repository.events_of_session(connection, user_id, session.id)
-    repository.mark_changed(connection, user_id, [event.id for event in events])
-    return repository.change_session(connection, user_id, session.id, tz=tz)
+def move_zone(connection: Connection, user_id: int, tz: str) -> None:
+    """Moves open sessions into their owner's new zone; closed sessions keep theirs."""
+    for session in repository.open_sessions(connection, user_id):
+        if session.tz != tz:
+            events = repository.events_of_session(connection, user_id, session.id)
+            repository.mark_changed(connection, user_id, [event.id for event in events])
+            repository.change_session(connection, user_id, session.id, tz=tz)
 
 
 def edited(connection: Connection, spoken: Spoken) -> None:
@@ -221,7 +223,7 @@ def topic_of(text: str) -> str:
 def _open(connection: Connection, spoken: Spoken, tz: str, command: Trigger | None) -> Session:
     trigger: Trigger = command or "/db"
     session = Session(spoken.user_id, new_id(), topic_of(spoken.text), trigger, tz, opened_at=spoken.at)
-    return repository.add_session(connection, session)
+    return repository.add_session(connection, replace(session, thread_id=spoken.thread_id))
 
 
 def _continue(connection: Connection, session: Session, text: str) -> Session:

@@ -477,8 +477,9 @@ sessions = _owned(
     *_required(topic_by=Text, trigger=Text, tz=Text, opened_at=Moment),
     Column("closed_at", Moment),
     Column("rev", BigInteger, nullable=False),
+    Column("thread_id", BigInteger, nullable=False, server_default="0"),
     Index("idx_sessions_id", "id"),
-    _unique("idx_sessions_open", "user_id", where="closed_at IS NULL"),
+    _unique("idx_sessions_open", "user_id", "thread_id", where="closed_at IS NULL"),
     Index("idx_sessions_time", "user_id", "opened_at"),
 )
 

@@ -26,6 +26,9 @@ class Chat(Protocol):
     @property
     def chat_id(self) -> int: ...
 
+    @property
+    def thread_id(self) -> int | None: ...
+
     async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
         """A new message."""
 

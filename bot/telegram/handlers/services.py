@@ -49,8 +49,8 @@ class Names(Protocol):
 
 
 class Sessions(Protocol):
-    async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
-        """Closes the open session now. `command` is the trigger, None = a new one begins. None if there is none."""
+    async def close_session(self, user_id: int, command: Trigger | None, thread_id: int) -> Session | None:
+        """Closes a topic's session now. `command` is the trigger, None: a new one begins. None if there is none."""
 
 
 class Dates(Protocol):

@@ -116,15 +116,17 @@ class Publication:
         """Has closed sessions published at the next tick; after a crash the idle timeout does it."""
         self._ended.add(user_id)
 
-    async def close_session(self, user_id: int, command: Trigger | None = CLOSING) -> Session | None:
-        """`/ss`, or `/db` (None): closes the open session at once and publishes what can be. None if there is none.
+    async def close_session(
+        self, user_id: int, command: Trigger | None = CLOSING, thread_id: int = 0
+    ) -> Session | None:
+        """`/ss`, or `/db` (None): closes a topic's open session and publishes what can be. None if there is none.
 
         An answer that is being written still joins it; what was asked with it is published after the idle timeout.
         """
         now = self._clock.now()
         with acting_for(user_id):
             closed = await self._database.write(
-                lambda c: self._chronicling.close(c, user_id, now, command=command), point="C7"
+                lambda c: self._chronicling.close(c, user_id, now, command=command, thread_id=thread_id), point="C7"
             )
         if closed is not None:
             await self._publish_all(user_id, closes=False, ended=True)
@@ -217,8 +219,8 @@ class Publication:
         if everything_asked(connection, user_id) is not None:
             return None  # nothing new is derived from what is about to be forgotten
         size = self._config.max_messages
-        opened = chronicle.open_session(connection, user_id) if ended else None
-        closes = closes or (ended and opened is None)
+        opened = {one.id for one in chronicle.open_sessions(connection, user_id)} if ended else set()
+        closes = closes or (ended and not opened)
         waiting = dialogue.unpublished_messages(connection, user_id, limit=2 * size)
         if closes and not waiting:
             self._close(connection, user_id, now)
@@ -226,13 +228,13 @@ class Publication:
         bot_id = users.read_setting(connection, "bot_id")
         said_in = chronicle.session_of_messages(connection, user_id, [message.id for message in waiting])
         fragment = fragment_of(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
-        if not fragment or (opened is not None and said_in.get(fragment[-1].id) == opened.id):
+        if not fragment or said_in.get(fragment[-1].id) in opened:
             return None
         return self._write_fragment(connection, user_id, fragment, now, closes=closes)
 
     def _close(self, connection: Connection, user_id: int, now: datetime) -> None:
         dialogue.close_dialogue(connection, user_id)
-        self._chronicling.close(connection, user_id, now)
+        self._chronicling.close_all(connection, user_id, now)
 
     def _write_fragment(
         self, connection: Connection, user_id: int, fragment: list[Message], now: datetime, *, closes: bool
@@ -311,7 +313,10 @@ def fragment_of(
 
 
 def _changes_session(waiting: Sequence[Message], index: int, said_in: Mapping[str, str]) -> bool:
-    """Whether the message at this position is of another session. One that is no event belongs to those before it."""
-    here = next((said_in[one.id] for one in reversed(waiting[: index + 1]) if one.id in said_in), None)
-    following = next((said_in[one.id] for one in waiting[index + 1 :] if one.id in said_in), None)
-    return None not in (here, following) and here != following
+    """Whether another session of the same topic begins behind this position; what is no event begins none."""
+    following = next((one for one in waiting[index + 1 :] if one.id in said_in), None)
+    if following is None:
+        return False
+    topic = (one for one in reversed(waiting[: index + 1]) if one.thread_id == following.thread_id)
+    here = next((said_in[one.id] for one in topic if one.id in said_in), None)
+    return here not in (None, said_in[following.id])

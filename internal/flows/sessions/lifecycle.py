@@ -1,7 +1,7 @@
 """Writes the chronicle in the transactions of turns: messages join its line, and a session that closes gets its runs.
 
 `/db` opens a session, `/sa` goes on with it, `/ss` closes it; without a command the first message opens one and silence
-closes it.
+closes it. Each topic of a chat has sessions of its own; silence is that of the whole dialogue.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -56,7 +56,8 @@ class SessionLifecycle:
             return False
         closed = None
         if command == chronicle.OPENING:
-            closed = self.close(connection, message.user_id, now, before_seq=message.seq)
+            topic = message.thread_id or 0
+            closed = self.close(connection, message.user_id, now, before_seq=message.seq, thread_id=topic)
         chronicle.hear(connection, _spoken(message), tz=tz, command=command, about=about)
         return closed is not None
 
@@ -80,12 +81,13 @@ class SessionLifecycle:
         command: Trigger | None = None,
         *,
         before_seq: int | None = None,
+        thread_id: int = 0,
     ) -> Session | None:
-        """C7, `/ss` or `/db`: ends the open session and has it analysed. None if there is none.
+        """`/ss` or `/db`: ends the open session of a topic and has it analysed. None if there is none.
 
         `before_seq` is the message that opens the next one: its own turn belongs to that.
         """
-        session = chronicle.close(connection, user_id, now)
+        session = chronicle.close(connection, user_id, now, thread_id)
         if session is not None:
             memory.complete_session(connection, user_id, session.id, now=now)
             asked = turns.first_open_seq(connection, user_id, None)
@@ -93,6 +95,11 @@ class SessionLifecycle:
             self._analyse(connection, session, now, now + ANSWERING if writing else now)
             _tell_closed(connection, session, command, now)
         return session
+
+    def close_all(self, connection: Connection, user_id: int, now: datetime) -> None:
+        """C7, silence: ends the open sessions of all topics."""
+        for session in chronicle_repository.open_sessions(connection, user_id):
+            self.close(connection, user_id, now, thread_id=session.thread_id)
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
         """Has a closed session judged again. False where it is open or being judged."""
@@ -198,7 +205,8 @@ def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool
 
 
 def _spoken(message: Message) -> Spoken:
-    return Spoken(message.user_id, message.id, message.content, message.timestamp, message.rev)
+    said = (message.user_id, message.id, message.content, message.timestamp)
+    return Spoken(*said, message.rev, message.thread_id or 0)
 
 
 def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:

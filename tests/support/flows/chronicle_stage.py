@@ -26,7 +26,8 @@ def check_line(connection: Connection, user_id: int) -> list[Event]:
     words = {message.id: message.content for message in said}
     assert all(event.text == words[event.message_id] for event in events if event.message_id is not None)
     sessions = repository.listing(connection, user_id)
-    assert sum(session.closed_at is None for session in sessions) <= 1
+    opened = [session.thread_id for session in sessions if session.closed_at is None]
+    assert len(opened) == len(set(opened)), "a topic has one open session at most"
     assert {event.session_id for event in events} == {session.id for session in sessions}
     for session in sessions:
         check_session([event for event in events if event.session_id == session.id])

@@ -91,6 +91,10 @@ class WritingChat:
     def chat_id(self) -> int:
         return self._user.user_id
 
+    @property
+    def thread_id(self) -> None:
+        return None
+
     async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
         self._log.append(Said("say", shown(text), pressable(keyboard), force_reply))
 

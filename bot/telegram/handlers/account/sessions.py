@@ -30,13 +30,13 @@ _TOPIC = 60
 
 async def start_command(message: Message, chat: Chat, services: Services) -> None:
     """Closes the open conversation; the next message opens a new one."""
-    await services.sessions.close_session(chat.user.user_id, None)
+    await services.sessions.close_session(chat.user.user_id, None, chat.thread_id or 0)
     await chat.say(phrase(chat.user.lang, "session-begins"))
 
 
 async def continue_command(message: Message, chat: Chat, services: Services) -> None:
     lang = chat.user.lang
-    session = await services.read(lambda c: chronicle.open_session(c, chat.user.user_id))
+    session = await services.read(lambda c: chronicle.open_session(c, chat.user.user_id, chat.thread_id or 0))
     if session is None:
         await chat.say(phrase(lang, "session-none"))
     else:
@@ -44,10 +44,10 @@ async def continue_command(message: Message, chat: Chat, services: Services) -> 
 
 
 async def close_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
-    user = chat.user
-    closed = await services.sessions.close_session(user.user_id, CLOSING)
+    user, topic = chat.user, chat.thread_id or 0
+    closed = await services.sessions.close_session(user.user_id, CLOSING, topic)
     # A handler may run again after a crash: the session that it closed then is the last one.
-    closed = closed or await services.read(lambda c: _closed_last(c, user))
+    closed = closed or await services.read(lambda c: _closed_last(c, user, topic))
     if closed is None:
         await chat.say(phrase(user.lang, "session-none"))
         return
@@ -57,9 +57,10 @@ async def close_command(message: Message, command: CommandObject, chat: Chat, se
     await chat.say("\n".join(filter(None, (text, words))))
 
 
-def _closed_last(connection: Connection, user: User) -> Session | None:
-    newest = chronicle.listing(connection, user.user_id, limit=1, newest_first=True)
-    return next((one for one in newest if closed_by(connection, one) == CLOSING), None)
+def _closed_last(connection: Connection, user: User, topic: int) -> Session | None:
+    newest = chronicle.listing(connection, user.user_id, limit=PAGE, newest_first=True)
+    last = next((one for one in newest if one.thread_id == topic), None)
+    return last if last is not None and closed_by(connection, last) == CLOSING else None
 
 
 async def list_command(message: Message, chat: Chat, services: Services) -> None:

@@ -311,14 +311,45 @@ async def test_without_the_signal_silence_publishes_both(talk: Talk) -> None:
 
 
 async def test_two_threads_are_one_line(talk: Talk) -> None:
-    """Messages of two threads of one chat share the session and the chain; each answer finds its question."""
+    """Messages of two threads of one chat share the chain and have sessions of their own; answers find questions."""
     one = await talk.ask("In the first", thread_id=1)
     other = await talk.ask("In the second", thread_id=2)
     await talk.flow().answer(other)
     await talk.flow().answer(one)
-    assert [label for label, _ in await line(talk)] == ["Request", "Feedback", "Response", "Response"]
+    assert [label for label, _ in await line(talk)] == ["Request", "Request", "Response", "Response"]
     first, second, late, last = await events(talk)
     assert (late.answers_n, last.answers_n) == (second.n, first.n)
+    assert [one.thread_id for one in await sessions(talk)] == [1, 2]
+    assert (late.session_id, last.session_id) == (second.session_id, first.session_id)
+
+
+async def test_a_command_closes_the_session_of_its_topic(talk: Talk) -> None:
+    """`/db` and `/ss` leave the other topics and the chat outside of them open; silence closes them all."""
+    for thread in (None, 1, 2):
+        await talk.exchange(f"In {thread}", thread_id=thread)
+    turn = await talk.ask("Another matter", thread_id=1, command="/db")
+    await talk.flow().answer(turn)
+    assert [(one.thread_id, one.status) for one in await sessions(talk)] == [
+        (0, "active"), (1, "closed"), (2, "active"), (1, "active"),
+    ]  # fmt: skip
+    closed = await talk.publication().close_session(OWNER, thread_id=2)
+    assert closed is not None
+    assert closed.topic == "In 2"
+    assert await talk.publication().close_session(OWNER, thread_id=2) is None
+    await silence(talk)
+    assert {one.status for one in await sessions(talk)} == {"closed"}
+
+
+async def test_topics_in_turn_are_one_fragment(talk: Talk) -> None:
+    """The archivist reads what was said now here, now there at once; a session that a command closed ends one."""
+    for text, thread in (("One", 1), ("Two", 2), ("Three", 1), ("Four", 2)):
+        await talk.exchange(text, thread_id=thread)
+    turn = await talk.ask("Five", thread_id=2, command="/db")
+    await talk.flow().answer(turn)
+    await silence(talk)
+    read = [message.episode_id for message in await talk.messages()]
+    assert None not in read
+    assert [len(set(read)), len(set(read[:8])), len(set(read[8:]))] == [2, 1, 1]
 
 
 async def test_what_the_program_says_is_no_event(talk: Talk) -> None:

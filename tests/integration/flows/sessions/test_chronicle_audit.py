@@ -111,7 +111,7 @@ HARM = [
     ("UPDATE chronicle SET answers_n = 999999 WHERE label = 'Analysis' AND answers_n > 0", "orphans", "dangling"),
     ("UPDATE chronicle SET label = 'Feedback' WHERE label = 'Request'", None, "mislabelled"),
     ("UPDATE chronicle SET attrs = '{\"forgotten\": true}' WHERE label = 'Analysis'", "orphans", "wiped"),
-    ("INSERT INTO sessions SELECT user_id, 'empty', topic, topic_by, trigger, tz, opened_at, opened_at, rev"
+    ("INSERT INTO sessions SELECT user_id, 'empty', topic, topic_by, trigger, tz, opened_at, opened_at, rev, 0"
      " FROM sessions LIMIT 1", "orphans", "empty"),
     ("INSERT INTO event_mentions SELECT user_id, id, 'gone', 'gone', 3, NULL FROM chronicle LIMIT 1",
      "orphans", "lost_mentions"),
