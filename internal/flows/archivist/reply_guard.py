@@ -1,6 +1,6 @@
 """Keeps out of memory what a model made up: the owner as a person, and what does not stand in the lines it cites."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -34,12 +34,12 @@ class ReplyGuard:
     async def kept(self, reply: ArchivistReply, request: ArchivistRequest) -> ArchivistReply:
         """The reply without what is refused as owner_as_person or not_in_evidence, each of it counted."""
         judge, language = _Judge(request), request.owner.language
-        people, owners = await self._worker.run_bulk(without_owner, reply.operations, request)
+        people, told, owners = await self._worker.run_bulk(without_owner, reply, request)
         operations = await self._grounded(people, judge.person, language)
         entities = await self._grounded(reply.entities, judge.entity, language)
-        facts = await self._grounded(reply.facts, judge.fact, language)
+        facts = await self._grounded(told, judge.fact, language)
         memories = await self._grounded(reply.memories, judge.memory, language)
-        before = (people, reply.entities, reply.facts, reply.memories)
+        before = (people, reply.entities, told, reply.memories)
         lost = sum(map(len, before)) - sum(map(len, (operations, entities, facts, memories)))
         refused = [Refusal("owner_as_person", "the owner is not one of the people")] * owners
         refused += [Refusal("not_in_evidence", "nothing of it stands in the lines it cites")] * lost
@@ -95,32 +95,60 @@ class _Judge:
         return Proposed(tuple(meant), text, evidence_texts(self._lines, evidence, of_owner=of_owner))
 
 
-def without_owner(operations: Sequence[Operation], request: ArchivistRequest) -> tuple[list[Operation], int]:
-    """The operations without the owner as a new person and without his names as aliases; how many were refused.
-
-    For the language process.
+def without_owner(reply: ArchivistReply, request: ArchivistRequest) -> tuple[list[Operation], list[ProposedFact], int]:
+    """The operations without the owner as a new person and without his names as aliases, the facts, and how many were
+    refused. A fact that names the owner as its source is about OWNER_NODE. For the language process.
     """
-    lines, language = request.transcript, request.owner.language
-    told = [name for line in lines if line.owners_word for name in own_names(line.text, language)]
-    owner = tuple(name for name in (request.owner.name, *request.owner.names, *told, request.owner.username) if name)
-    # Who else speaks is known by the names of the lines, not only by what they say.
-    heard = [f"{line.text} {line.quoted} {line.forwarded_from} {'' if line.own else line.speaker}" for line in lines]
-    kept: list[Operation] = []
-    refused = 0
-    for operation in operations:
+    owner, kept, refused = _Owner(request), list[Operation](), 0
+    for operation in reply.operations:
         if isinstance(operation, Merged):
             kept.append(operation)
             continue
         names = [operation.display_name or "", *operation.aliases, operation.username or ""]
-        said = [line.text for line in lines if not operation.evidence or line.number in operation.evidence]
-        if isinstance(operation, Added) and (
-            name_key(names[0]) in OWNER_WORDS
-            or owner_as_person(names, owner, said, language)
-            or is_variant_of_owner(names, owner, heard)
-        ):
+        if isinstance(operation, Added) and owner.is_meant(names, operation.evidence):
             refused += 1
             continue
-        aliases = tuple(alias for alias in operation.aliases if not is_owner(alias, owner))
+        aliases = tuple(alias for alias in operation.aliases if not is_owner(alias, owner.names))
         refused += aliases != operation.aliases
         kept.append(replace(operation, aliases=aliases))
-    return kept, refused
+    others = [names_of(person) for person in request.people]
+    others += [(one.display_name,) for one in kept if isinstance(one, Added) and one.display_name]
+    things = {name_key(entity.name) for entity in reply.entities}
+
+    def own(fact: ProposedFact) -> ProposedFact:
+        taken = name_key(fact.source) in {*things, *fact.entity_types} or any(
+            is_owner(fact.source, one) for one in others
+        )
+        if taken or fact.target == OWNER_NODE or not owner.says(fact.evidence):
+            return fact
+        return replace(fact, source=OWNER_NODE) if owner.is_meant([fact.source], fact.evidence) else fact
+
+    return kept, [own(fact) for fact in reply.facts], refused
+
+
+class _Owner:
+    """Under which names the owner may stand in a reply."""
+
+    def __init__(self, request: ArchivistRequest) -> None:
+        owner, self._lines = request.owner, request.transcript
+        self._language = owner.language
+        told = [name for line in self._lines if line.owners_word for name in own_names(line.text, owner.language)]
+        self.names = tuple(name for name in (owner.name, *owner.names, *told, owner.username) if name)
+        # Who else speaks is known by the names of the lines, not only by what they say.
+        self._heard = [
+            f"{line.text} {line.quoted} {line.forwarded_from} {'' if line.own else line.speaker}"
+            for line in self._lines
+        ]
+
+    def is_meant(self, names: Sequence[str], evidence: Collection[int]) -> bool:
+        """Whether these names, the first the main one, are the owner's in these lines (none = all)."""
+        said = [line.text for line in self._lines if not evidence or line.number in evidence]
+        return (
+            name_key(names[0]) in OWNER_WORDS
+            or owner_as_person(names, self.names, said, self._language)
+            or is_variant_of_owner(names, self.names, self._heard)
+        )
+
+    def says(self, evidence: Collection[int]) -> bool:
+        """Whether all of these lines are the owner's own words."""
+        return all(line.owners_word for line in self._lines if line.number in evidence)
