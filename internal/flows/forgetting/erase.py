@@ -19,6 +19,7 @@ from internal.errors import NotFound, Refused, expect_found
 from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones as forgetting_tombstones
 from internal.flows.forgetting.erasure import Erasure, forget_cards
 from internal.flows.forgetting.messages import by_ids
+from internal.flows.forgetting.person_naming import PersonNaming
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
@@ -29,11 +30,9 @@ from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes, fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.language.names.forms import case_forms
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
-from internal.people import hidden_parts, removal_repository, repository as people, support_repository, tombstones
-from internal.people.bio import sentences
+from internal.people import hidden_parts, removal_repository, support_repository, tombstones
 from internal.people.support_repository import LostSupport
 from internal.storage.engine.savepoints import undone_if_refused
 from internal.storage.evidence import Lines
@@ -41,9 +40,6 @@ from internal.storage.forgetting import forgettings, hidings, traces
 from internal.storage.forgetting.forgettings import Forgetting
 from internal.tasks import service as task_service
 from internal.tasks.teams import repository as teams
-
-_LONG_SENTENCE = 12
-"""The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may be anybody's."""
 
 P = ParamSpec("P")
 Erase = Callable[Concatenate[Connection, int, P], ErasureReport]
@@ -314,37 +310,24 @@ def erase_person(
     Messages up to `asked_at` do not bring the person back: keyed hashes of names and ids stay. The owner's own messages
     stay too. Raises NotFound.
     """
-    ids = {person_id} | people.sources_of(connection, user_id, person_id)
-    profiles = removal_repository.profiles(connection, user_id, ids)
-    if not profiles:
-        raise NotFound(f"there is no person {person_id}")
+    person = PersonNaming.of(connection, user_id, person_id)
     erased = Erasure(connection, user_id, now, wipe)
-    others = name_traces.names_of_others(connection, user_id, ids)
-    words = name_traces.words_of(name for person in profiles for name in person.names)
-    words |= {str(one) for person in profiles for one in (person.username, person.telegram_id) if one}
-    phrases = {one for person in profiles for one in sentences(person.bio) if len(one) >= _LONG_SENTENCE}
-    own = name_traces.own_names(words, others)
-    names_person = name_traces.naming_person(own, others)
-    held = forget_cards(connection, user_id, profiles, names_person, key, asked_at)
-    things = name_traces.things_named_after(connection, user_id, names_person)
-    called = [name_traces.names_by_id(connection, user_id, node_id) for node_id in things]
-    entities = {person.entity_id for person in profiles}
+    held = forget_cards(connection, user_id, person.profiles, person.by_name, key, asked_at)
+    things = name_traces.things_named_after(connection, user_id, person.by_name)
+    names = {name for node_id in things for name in name_traces.names_by_id(connection, user_id, node_id)}
     forget = partial(memories.with_entities, connection, user_id, key=key, asked_at=asked_at, now=now)
-    erased.note_memories(forget(entities, None))
-    erased.erase_people(profiles)
+    erased.note_memories(forget({one.entity_id for one in person.profiles}, None))
+    erased.erase_people(person.profiles)
     # Older lines would make a thing of the person, without a profile, and bring back what is named after them.
-    names = {name for person in profiles for name in person.names if name in own}
-    names |= {name for named in called for name in named}
-    forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, asked_at)
-    tombstones.mark_people_forgotten(connection, user_id, profiles, own, others, key, asked_at)
-    erased.note_memories(forget((), names_person))
-    erased.erase_namings(names_person, key, asked_at)
-    mentions = traces.either(traces.mention_pattern(words | case_forms(words), ids, phrases), names_person)
-    erased.said += notifications.erase(connection, user_id, (), mentions, now)
+    forgetting_tombstones.mark_entity_forgotten(connection, user_id, person.own_names | names, key, asked_at)
+    tombstones.mark_people_forgotten(connection, user_id, person.profiles, person.own, person.others, key, asked_at)
+    erased.note_memories(forget((), person.by_name))
+    erased.erase_namings(person.by_name, key, asked_at)
+    erased.said += notifications.erase(connection, user_id, (), person.mentions, now)
     erased.finish()
     if wipe:
-        erased.report.texts += traces.blank_mentions(connection, user_id, mentions)
-        lifecycle.drop_wiped(connection, user_id, mentions)
+        erased.report.texts += traces.blank_mentions(connection, user_id, person.mentions)
+        lifecycle.drop_wiped(connection, user_id, person.mentions)
     task_service.publish(connection, user_id, now)  # titles that named the person are gone
     forgettings.note_erased(connection, user_id)
     for episode_id in held:
