@@ -1,6 +1,7 @@
 """Sound into text and text into sound, over the OpenAI wire format."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ from internal.llm.wire import read_json, read_usage
 
 TRANSCRIPTIONS_PATH: Final = "audio/transcriptions"
 SPEECH_PATH: Final = "audio/speech"
+
+_VOICE: Final = re.compile(rb"OggS|ID3|\xff[\xe2-\xff]|....ftyp", re.DOTALL)
+"""Ogg, MP3 and M4A, which Telegram takes for voice messages. Some servers write MP3 whatever is asked."""
 
 
 class OpenAIAudio:
@@ -46,12 +50,12 @@ class OpenAIAudio:
             return text.strip()
 
     async def speak(self, request: AudioRequest, text: str, voice: str) -> bytes:
-        """The text as sound in Ogg with Opus, what Telegram takes for a voice message. Raises ModelError."""
+        """The text as sound that Telegram takes for a voice message, best in Ogg with Opus. Raises ModelError."""
         body = {"model": request.model, "input": text, "voice": voice, "response_format": "opus"}
         with observed(request, self._observers) as call:
             sound = await self._endpoint.post(SPEECH_PATH, body, _deadline(request))
-            if not sound.startswith(b"OggS"):
-                raise ModelReplyInvalid("the speech is no Ogg file")
+            if not _VOICE.match(sound):
+                raise ModelReplyInvalid("the speech is neither Ogg nor MP3 nor M4A")
             call.reply = AudioReply(request.model)
             return sound
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.faults.fault_record import RECORD_VARIABLE, append, proving, record, records
-from support.faults.reliability import FAULTS, KILLS, page
+from support.faults.reliability import CANARIES, FAULTS, KILLS, page
 from support.faults.torture import Batch, Series, begin_or_go_on, left
 from support.faults.verdict import Verdict
 
@@ -42,6 +42,18 @@ def test_series_whose_records_are_gone_stay_on_the_page(tmp_path: Path) -> None:
     assert [row[1] for row in cells(text, "20")] == ["abc1234", "def5678"]
     assert cells(text, "all")[0][3:9] == ["3", "150", "15", "6", "0", "3/3"]
     assert page(tmp_path / "second", text) == text
+
+
+def test_runs_of_canaries_are_rows_that_stay(tmp_path: Path) -> None:
+    """A run that only the earlier page tells of is kept; what crossed is counted in its row."""
+    run = {"chats": 14, "turns": 10_080, "prompts": 10_412, "looks": 216, "crossed": 0}
+    append(CANARIES, run | {"commit": "abc1234"}, tmp_path / "first")
+    append(CANARIES, run | {"commit": "def5678", "crossed": 2}, tmp_path / "second")
+    text = page(tmp_path / "second", page(tmp_path / "first"))
+    assert [row[1:] for row in cells(text, "20")] == [
+        ["abc1234", "14", "10080", "10412", "216", "0"],
+        ["def5678", "14", "10080", "10412", "216", "2"],
+    ]
 
 
 def test_what_was_broken_is_told(tmp_path: Path) -> None:

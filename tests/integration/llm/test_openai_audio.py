@@ -69,10 +69,13 @@ async def test_failures_have_their_kind(
 
 
 async def test_text_becomes_speech(audio: OpenAIAudio, server: ScriptedModel) -> None:
-    """The words go with model and voice, and an Ogg file comes back; anything else is no speech."""
+    """The words go with model and voice, and what Telegram plays as a voice comes back; anything else is no speech."""
     assert (await audio.speak(ASKED, "Добрий день", "alloy")).startswith(b"OggS")
     (asked,) = server.asked("whisper")
     assert asked.body == {"model": "whisper", "input": "Добрий день", "voice": "alloy", "response_format": "opus"}
-    server.script("whisper", Fault("malformed"))
-    with pytest.raises(ModelReplyInvalid):
-        await audio.speak(ASKED, "Добрий день", "alloy")
+    server.script("whisper", Fault("status", status=200, body="ID3 sound"))
+    assert await audio.speak(ASKED, "Добрий день", "alloy") == b"ID3 sound"
+    for wrong in ("RIFF....WAVE", "{}", ""):
+        server.script("whisper", Fault("status", status=200, body=wrong))
+        with pytest.raises(ModelReplyInvalid):
+            await audio.speak(ASKED, "Добрий день", "alloy")

@@ -15,13 +15,15 @@ from support.faults.fault_record import records
 Json = dict[str, Any]
 Row = list[str]
 
-KILLS, FLEET, FAULTS = "kills", "fleet", "faults"
-"""The files of records: one line a batch of kills, of one process or of several; one line a fault test."""
+KILLS, FLEET, FAULTS, CANARIES = "kills", "fleet", "faults", "canaries"
+"""The files of records: one line a batch of kills, of one process or of several; one line a fault test; one a run."""
 
 ALL = "all"
 _SERIES = ("date", "commit", "seed", "runs", "kills", "at start", "at stop", "by webhook", "passed")
 
 _OF_FLEET = ("date", "commit", "seed", "workers", "kills", "cuts", "restarts", "passed")
+
+_OF_CANARIES = ("date", "commit", "chats", "turns", "prompts", "looks", "crossed")
 
 KINDS = {
     "kill": "Kills at the commit points",
@@ -79,6 +81,15 @@ Each line is a test of `tests/faults/` that drives the running bot; *cases* coun
 all of them, a change some; a release runs `make test-long` before it ([testing.md](testing.md)).
 """
 
+SIDES = """
+## Canaries
+
+In private, in groups and in topics of both (*chats*), three people tell the real bot, in three languages, words that
+stand nowhere else, and ask for them. No answer (*turns*), no request to a model (*prompts*) and nothing that inline
+search and the pages of the Mini App show (*looks*) may hold a word of another owner: *crossed* counts those that do.
+The test is `tests/acceptance/test_canaries_everywhere.py`; a row is one run of its long form.
+"""
+
 _MEASURES = (
     ("messages", "messages"),
     ("lost", "lost"),
@@ -108,7 +119,8 @@ _IN_WINDOW = (
 def page(folder: Path, before: str = "") -> str:
     """The whole page, from the records in the folder; series that only the page as it was `before` tells of stay."""
     kills, faults = records(KILLS, folder), records(FAULTS, folder)
-    return HEAD + _random(kills, before) + _fleet(records(FLEET, folder), before) + (_by_hand(faults) if faults else "")
+    runs = _fleet(records(FLEET, folder), before) + _canaries(records(CANARIES, folder), before)
+    return HEAD + _random(kills, before) + runs + (_by_hand(faults) if faults else "")
 
 
 def write_page(folder: Path, path: Path) -> None:
@@ -148,6 +160,12 @@ def _fleet_name(batches: Sequence[Json]) -> list[str]:
     blows = [str(sum(batch[key] for batch in batches)) for key in ("kills", "cuts", "restarts")]
     passed = sum(not batch["verdict"]["violations"] for batch in batches)
     return [str(last["at"])[:10], last["commit"], str(last["seed"]), str(last["workers"]), *blows, f"{passed}/{runs}"]
+
+
+def _canaries(runs: Sequence[Json], before: str) -> str:
+    rows = [[str(run["at"])[:10], *(str(run[key]) for key in _OF_CANARIES[1:])] for run in runs]
+    rows = _only_before(before, _OF_CANARIES, rows, (1, 3)) + rows
+    return SIDES + "\n" + _table(_OF_CANARIES, rows) if rows else ""
 
 
 def _broken(batches: Sequence[Json]) -> str:
