@@ -23,10 +23,9 @@ from bot.telegram.handlers.buttons import (
 from bot.telegram.handlers.companion.brief_button import brief_button
 from bot.telegram.handlers.companion.today import brief_shown
 from bot.telegram.handlers.empty_lists import nothing_yet
+from bot.telegram.handlers.facts.about_owner import about_owner
 from bot.telegram.handlers.facts.correct import choose_fact, sure_question
 from bot.telegram.handlers.facts.fact_text import fact_lines, number_rows, numbered, quotable, shorten
-from bot.telegram.handlers.facts.facts import facts_shown
-from bot.telegram.handlers.facts.subjects import owner
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
 from bot.telegram.i18n import has_phrase, label, phrase
@@ -122,7 +121,7 @@ class TelegramCards:
         return _card((text, [[button(label(user.lang, "fact-button-forget"), data)]]))
 
     def owner(self, connection: Connection, user: User, now: datetime) -> Card:
-        return _card(facts_shown(connection, user, owner(user), now))
+        return _card(about_owner(connection, user, now))
 
     def changes(self, connection: Connection, user: User, now: datetime) -> Card:
         return _card(changes_shown(connection, user, now))

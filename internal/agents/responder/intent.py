@@ -33,6 +33,8 @@ _CAPITALISED = r"[^\W\d_a-zа-яёіїєґ][\w'’-]*"
 _WHO_IS = re.compile(rf"(?i:кто так\w+|хто так\w+|who(?:'s|’s| is| was))\s+({_CAPITALISED}(?:\s+{_CAPITALISED})*)")
 _OF_SOMEBODY = re.compile("|".join(_TABLE["of_somebody"]), re.IGNORECASE)
 
+_WRITES = re.compile("|".join(_TABLE["writes"]), re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -52,6 +54,11 @@ def intent_of(text: str) -> Intent:
     if circles := circles_in_question(text):
         return Intent("circle", circles[0])
     return Intent("question" if _ASKS.search(text.strip()) or asks_unmarked(text) else "news")
+
+
+def orders_writing(text: str) -> bool:
+    """Whether a text orders what only a model can write: a toast, a translation."""
+    return bool(_WRITES.match(text))
 
 
 def asked_name(text: str) -> str | None:

@@ -6,6 +6,7 @@ abilities = I'm { $persona }, and I remember people for you. Tell me about them 
 noted = Noted: { $names }.
 noted-known = I'll add that to what I know: { $names }.
 forwarded = Forwarded from { $names }, I see. I remember an author whose account Telegram shows me; what else I know about people is from your own words, so tell me who matters here.
+cannot-write = I can't write that without a language model: I only quote what you told me.
 heard = I see.
 instructed = All right, I'll keep to that from now on. The list is in /instructions.
 lifted = All right.

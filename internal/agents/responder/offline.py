@@ -19,7 +19,7 @@ from internal.agents.responder.blocks import (
     recalled_block,
 )
 from internal.agents.responder.discretion import discreet
-from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of
+from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of, orders_writing
 from internal.agents.responder.obey_instructions import as_instructed, instructed_language
 from internal.agents.responder.people_in_dialogue import (
     Subject,
@@ -32,12 +32,13 @@ from internal.agents.responder.people_in_dialogue import (
 )
 from internal.agents.responder.pictures import answering_picture, in_last_picture
 from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
-from internal.agents.responder.said_lines import newest_about, overtakes, quotable, without_file_marks
+from internal.agents.responder.said_lines import newest_about, overtakes, quotable, repeats, without_file_marks
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
 from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
+from internal.language.search.transliteration import read_latin
 from internal.language.tasks.contacts import asks_of_contact, tells_of_contact
 from internal.language.text.block_tags import escape, neutralised
 from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
@@ -104,6 +105,9 @@ def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
     request = without_file_marks(request)
     lines = newest_lines(request.dialogue)
+    if request.owner.language != "en":
+        lines = [replace(line, text=read_latin(line.text)) for line in lines]
+        request = replace(request, dialogue=[*request.dialogue[: len(request.dialogue) - len(lines)], *lines])
     own = "\n".join(unquoted(line.text) for line in lines if author_of(line) is None)
     wish = intent_of(own)
     read = own or "\n".join(line.text for line in lines if author_of(line) is not None)
@@ -178,7 +182,8 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
             in_touch = not request.relations and asks_of_contact(own)
             return _in_touch(request, own, speech) if in_touch else _question(request, own, known, speech)
         case "news" | "circle":
-            return _reply_to_news(subjects(request, len(lines)), authors, speech)
+            news = _reply_to_news(subjects(request, len(lines)), authors, speech)
+            return speech("cannot-write") if orders_writing(own) else news
         case small_talk:
             return speech(small_talk, persona=request.persona_name)
 
@@ -225,7 +230,7 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     kinds = bool(subjects_of(said))
     profiles = [f"{one.person.bio if one.person else ''} {one.news}" for one in found]
     updated = len(lines) >= _MANY or any(
-        line.overrides or (kinds and not any(_repeats(profile, line.text) for profile in profiles)) for line in lines
+        line.overrides or (kinds and not any(repeats(profile, line.text) for profile in profiles)) for line in lines
     )
     if found and (tells or not lines) and not updated:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
@@ -236,7 +241,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     if lines:
         quoted = [_quoted([one], said, request, speech) for one in lines]
         return _before(quoted[0], "".join(quoted[1:]), speech)
-    return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
+    guess = _of_strangers(request, said, speech) or _guess(said, request, known, speech)
+    return speech("cannot-write") if orders_writing(said) and guess == speech("nothing") else guess
 
 
 def _related(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
@@ -276,7 +282,7 @@ def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speec
     newer = [
         line
         for line in lines
-        if not any(_repeats(line.text, fact.text) for fact in answers) and line.newer_than(answers[0].said_at)
+        if not any(repeats(line.text, fact.text) for fact in answers) and line.newer_than(answers[0].said_at)
     ][:1]
     quoted = _quoted(newer, said, request, speech)
     if newer and overtakes(newer[0], answers[0].text, said):
@@ -332,12 +338,6 @@ def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, spe
     if len(lines) == 1:
         return f"{lines[0]}."
     return "\n".join((speech("remembered"), *(f"- {line}" for line in lines)))
-
-
-def _repeats(text: str, part: str) -> bool:
-    """Whether a text says all that a part of it says, in the same words."""
-    whole, words = (" ".join(token.key for token in tokens(one)) for one in (text, part))
-    return words in whole
 
 
 def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, speech: _Speech) -> str:

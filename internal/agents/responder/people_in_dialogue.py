@@ -77,7 +77,7 @@ def _with_news(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
     return replace(
         subject,
         roles=subject.roles | dossier.roles,
-        news=unknown_of(bio, dossier.said),
+        news=unknown_of(bio, [one for one in dossier.said if intent_of(one).wish != "question"]),
         before=subject.before or min(dossier.lines) < fresh,
         latest=max(dossier.lines) >= fresh,
     )

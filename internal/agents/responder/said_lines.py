@@ -167,6 +167,12 @@ def overtakes(line: SaidLine, older: str, said: str) -> bool:
     return line.change and (named or all(_LONG_NUMBER.search(text) for text in (line.text, older)))
 
 
+def repeats(text: str, part: str) -> bool:
+    """Whether a text says all that a part of it says, in the same words."""
+    whole, words = (" ".join(token.key for token in tokens(one)) for one in (text, part))
+    return words in whole
+
+
 def _only_orders(text: str, now: datetime) -> bool:
     """Whether every sentence of a line orders the bot to do something: that is nothing to remember."""
     return all(is_order(text[start:end], now, changes=True) for start, end in sentences(text))

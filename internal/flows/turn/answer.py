@@ -33,7 +33,7 @@ from internal.flows.turn.attempts import MAX_STARTS, Attempts, Last, Outcome
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.honest_reply import Claims
-from internal.flows.turn.commands.model import NO_COMMANDS, Commands
+from internal.flows.turn.commands.model import NO_COMMANDS, ChangeTask, Commands
 from internal.flows.turn.commands.reminder_requests import ReminderRequest, ReminderRequests
 from internal.flows.turn.failure_reply import sorry_key
 from internal.flows.turn.files import Files, Keyboard, of_files_alone, unread_files, unread_lines, with_files
@@ -221,7 +221,10 @@ class TurnFlow:
 
     async def _orders(self, question: Question) -> _Orders:
         requested = None if self._grants is None else await self._grants.read(question)
-        return _Orders(requested, NO_COMMANDS if self._commands is None else await self._commands.read(question))
+        commands = NO_COMMANDS if self._commands is None else await self._commands.read(question)
+        moves = any(isinstance(one, ChangeTask) and one.how == "move" for one in commands.actions)
+        new = None if requested is None or (moves and not any(one.asked for one in requested.reminders)) else requested
+        return _Orders(new, commands)
 
     async def _written(self, question: Question, orders: _Orders, stop: asyncio.Event) -> Answer:
         """Has the model write the answer, and takes out of it what it claims and nobody did. Raises ModelError."""

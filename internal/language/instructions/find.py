@@ -103,6 +103,8 @@ _EN_HABIT: Final = pattern(rf"(?:{_any('english_habit')})".replace("NAMED", _NAM
 _QUOTED: Final = pattern(r"[«“„\"][^»”\"]{2,}[»”\"]")
 _TAG: Final = pattern(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
 _COPIED: Final = pattern(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+_BACK: Final = pattern(r"(?:go |get )?back to\b|верн(?:ись|емся) к\b|поверни(?:сь|мось) до\b")
+"""What ends a rule by naming what was before it: "go back to long answers"."""
 _AND: Final = pattern(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
 
 
@@ -162,14 +164,14 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     lasts = _LASTS.search(folded) is not None or _UNDER_CASE.match(folded) is not None
     if (rest and not rest[0].isalpha()) or " " not in folded:
         return None
-    begins = any(form.match(rest) for form in (*_DIRECTED, SWITCHED)) or DISMISSED.match(folded)
+    begins = any(form.match(rest) for form in (*_DIRECTED, SWITCHED, _BACK)) or DISMISSED.match(folded)
     if not lasts and not begins and not OVER.match(folded):
         return None
     said = _Sentence(folded, topics_of(folded), lasts)
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
     lifted = (LIFTED.match(rest) and AGAIN.search(folded)) or TAKEN_BACK.match(rest)
     ends = of_answers(folded, said.topics)
-    lifted = lifted or (OVER.match(folded) if ends else None)
+    lifted = lifted or ((OVER.match(folded) or _BACK.match(rest)) if ends else None)
     dropped = DISMISSED.match(folded) if ends and said.manner else None
     switched = SWITCHED.match(rest) if ends or SETTING.search(rest) else None
     if (dropped or lifted or switched) and said.topics and not asked:

@@ -6,15 +6,17 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
-from internal.language.dates.units import fold
+from internal.language.dates.units import blank_out, fold
 from internal.language.search.terms import english_stem
+from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import nominative_person
 from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.morphology import dictionary_languages, parses
-from internal.language.text.spelling import name_key, sentences
+from internal.language.text.spelling import Language, name_key, sentences
 from internal.text_caches import cached
 
 Outcome = Literal["done", "cancelled"]
@@ -59,6 +61,27 @@ def find_completions(text: str, titles: Sequence[str]) -> list[Completion]:
         if len(sentence) <= _MAX_CHARACTERS and (completion := _completion_of_sentence(sentence, titles)) is not None:
             outcomes.setdefault(completion.index, completion.outcome)
     return [Completion(index, outcome) for index, outcome in outcomes.items()]
+
+
+def find_move(text: str, titles: Sequence[str], at: datetime, language: Language) -> tuple[int, TimeFound, bool] | None:
+    """The one task that a short text puts off though no verb of moving says so: its place, the time, and whether sure.
+
+    Beside the task and the time it holds nothing but words that propose: "car can wait till saturday".
+    """
+    time, folded = find_time(text, at, language), fold(text)
+    if time is None or time.recurrence or folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
+        return None
+    written = _WORD.findall(blank_out(folded, time.spans))
+    told = [word for word in written if _PUTTING_OFF.isdisjoint(_forms_of(word))]
+    said = _read(" ".join(told), title=False)
+    known = [_read(title, title=True) for title in titles]
+    named = [n for n, one in enumerate(known) if said.things & one.things]
+    if len(named) != 1 or said.past or _NOT.search(folded):
+        return None
+    task = known[named[0]]
+    alike = not said.verbs or _verbs_alike(said.verbs, task.verbs)
+    sure = bool(said.verbs) or len(told) < len(written)
+    return (named[0], time, sure) if alike and not said.things - task.things - task.verbs else None
 
 
 def same_task(one: str, other: str) -> bool:
@@ -123,6 +146,10 @@ def _match_score(statement: _Statement, title: _Statement, *, outcome_stated: bo
     return 0
 
 
+def _forms_of(word: str) -> frozenset[str]:
+    return frozenset((_stem(word),)) if word.isascii() else _forms(word)[0]
+
+
 def _stem(word: str) -> str:
     return english_stem(word) if word.isascii() else word
 
@@ -147,6 +174,7 @@ _ALIKE: Final = {
 """Verbs that mean the same to who waits for it."""
 _MONEY: Final = frozenset(map(_stem, all_of("money")))
 _SAYING: Final = all_of("saying")
+_PUTTING_OFF: Final = frozenset(map(_stem, all_of("putting_off")))
 
 
 def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
@@ -175,7 +203,7 @@ def _read(text: str, *, title: bool) -> _Statement:
             stem = english_stem(base or word)
             past = past or base is not None or (word.endswith("ed") and len(word) > 4)
             # English verbs and nouns look alike: the first word of a title is the verb, and so is a past tense.
-            if base is not None or (index == 0 and title) or word.endswith("ed"):
+            if base is not None or (index == 0 and title and " " in text.strip()) or word.endswith("ed"):
                 verbs.add(stem)
             else:
                 things.add(stem)

@@ -16,6 +16,8 @@ facts-title-past = **{ $name }, as it used to be** — { $count } { $count ->
     [one] fact
    *[other] facts
 }
+about-owner-people = People in your life:
+about-owner-said = **In your own words**
 facts-none-own =
     I don't know anything definite about you yet.
     Just go on telling me; “/facts Name” shows what I know about somebody or something else.

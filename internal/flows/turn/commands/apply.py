@@ -130,7 +130,7 @@ class CommandFlow:
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move"):
-            asked = ChangeTask(one.kind, one.tasks, one.time, one.every, last=one.last)
+            asked = ChangeTask(one.kind, one.tasks, one.time, one.every, one.sure, one.last)
             unknown: Action | None = ShowChanges() if one.last else None if self.converses else asked
             return asked if one.tasks else unknown
         himself = user.user_id > 0  # in a group "me" is who speaks

@@ -16,7 +16,7 @@ from internal.language.dates.units import fold
 from internal.language.names.kinship import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
-from internal.language.tasks.completion import find_completions
+from internal.language.tasks.completion import find_completions, find_move
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.slang import spell_out
@@ -98,6 +98,9 @@ def recognise(
                 mine.append(Recognised("done" if done.outcome == "done" else "cancel", message_id, tasks=(task_id,)))
                 left = set(content_words(rest)) - set(content_words(titles[task_id]))
                 rest = "" if len(left) < _MORE_TO_ANSWER and "?" not in rest else rest
+        if not mine and (put_off := find_move(rest, list(titles.values()), at, spoken)) is not None:
+            index, time, sure = put_off
+            mine, rest = [Recognised("move", message_id, (), (list(titles)[index],), time=time, sure=sure)], ""
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)

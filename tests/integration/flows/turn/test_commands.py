@@ -242,10 +242,15 @@ async def test_a_message_that_was_answered_by_a_card_is_answered_once(acting: Ta
 
 
 async def test_what_is_known_of_the_owner_is_listed(acting: Talk, known: Known) -> None:
-    """As /facts does, with its buttons."""
+    """As /facts does, with its buttons; then tasks, and what he said of himself."""
     await known.tell(await known.owner(), "WORKS_FOR", await known.node("ACME"), "Works at ACME")
+    await task(acting, "Dentist", 1)
+    await answer(acting, "I am left-handed. Tom is too.")
     [card] = await answer(acting, "what do you know about me?")
     assert "Works at ACME" in card.text
+    assert "Dentist" in card.text
+    assert "«I am left-handed»" in card.text
+    assert "Tom is too" not in card.text
 
 
 async def test_the_tasks_of_a_day_are_listed(acting: Talk) -> None:

@@ -7,12 +7,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from internal.language.tasks.completion import find_completions, same_task
+from internal.language.tasks.completion import find_completions, find_move, same_task
 from internal.language.tasks.requests import TaskFound, find_tasks, may_request, only_requests
 from internal.language.tasks.titles import title_of
-from internal.language.text.spelling import text_language
+from internal.language.text.spelling import Language, text_language
 
 AT = datetime(2026, 11, 25, 15, 0, tzinfo=ZoneInfo("Europe/Kyiv"))
+SATURDAY = datetime(2026, 11, 28, 9, tzinfo=ZoneInfo("Europe/Kyiv"))
 
 
 def found_in(text: str) -> list[TaskFound]:
@@ -173,6 +174,53 @@ def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, o
 def test_what_is_not_said_to_be_done_stays_open(text: str) -> None:
     """Denials, questions, and what others did."""
     assert find_completions(text, TITLES) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "outcome"),
+    [
+        ("paint's off", "Buy paint", "cancelled"),
+        ("physio's been called off", "physio", "cancelled"),
+        ("гвозди больше не актуально", "купить гвозди", "cancelled"),
+        ("фарба відпадає", "купити фарбу", "cancelled"),
+    ],
+)
+def test_what_is_no_longer_on_is_called_off(text: str, title: str, outcome: str) -> None:
+    """By any word that says so."""
+    (one,) = find_completions(text, [title])
+    assert one.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "language", "day", "sure"),
+    [
+        ("do the lawn on sunday instead", "mow the lawn", "en", 29, True),
+        ("the dentist can wait til monday", "dentist", "en", 30, True),
+        ("стоматолога хай буде в понеділок", "стоматолог", "uk", 30, True),
+        ("окна в воскресенье помою", "помыть окна", "ru", 29, True),
+        ("ковёр в понедельник", "забрать ковёр", "ru", 30, False),
+    ],
+)
+def test_a_time_beside_a_task_moves_it(text: str, title: str, language: Language, day: int, sure: bool) -> None:
+    """With its own verb or a word that proposes surely, else it is asked."""
+    found = find_move(text, ["call Kim", title], SATURDAY, language)
+    assert found is not None
+    assert (found[0], found[1].moment.day, found[2]) == (1, day, sure)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("the vet is on holiday until monday", "book the vet"),
+        ("paint the fence on sunday", "buy paint"),
+        ("мама приедет в субботу", "позвонить маме"),
+        ("окна в субботу будут грязные", "помыть окна"),
+        ("shall we do the lawn on sunday?", "mow the lawn"),
+    ],
+)
+def test_what_tells_more_than_a_time_moves_nothing(text: str, title: str) -> None:
+    """It tells of the thing, or asks."""
+    assert find_move(text, [title], SATURDAY, text_language(text)) is None
 
 
 def test_two_titles_of_one_thing_are_one_task() -> None:
