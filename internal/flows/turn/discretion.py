@@ -28,8 +28,9 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
-from internal.language.discretion.recipients import may_be_for_others, readers_of, recipient_of, words_of
+from internal.language.discretion.recipients import may_be_for_others, only_says_how, readers_of, recipient_of, words_of
 from internal.language.instructions.find import find_instructions
+from internal.language.instructions.topics import topics_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -275,7 +276,8 @@ def _only_a_wish(text: str) -> bool:
     """Whether a message orders nothing by itself: a few words none of which is of writing, or how to answer."""
     if _ANSWER.search(text) and not _OF_ANOTHER.search(text) and recipient_of(text).role == "others":
         return True
-    return (len(text.split()) < _LEAST and not may_be_for_others(text)) or bool(find_instructions(text))
+    few = len(text.split()) < _LEAST and not may_be_for_others(text)
+    return few or only_says_how(text, topics_of) or bool(find_instructions(text))
 
 
 def _stands_alone(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import dropwhile, takewhile
@@ -42,6 +42,16 @@ _TO_THE_OWNER: Final = re.compile(
 )
 """Orders to tell the owner himself; only clear odds make them words for others."""
 _REMINDED: Final = re.compile(r"\b(?i:remind|напомни(?:ть)?|нагада(?:й|ти))\s+(?i:(?:the|my|our)\s+)?([^\W\d_][\w'-]*)")
+_POLITE: Final = re.compile(r",? ?\b(?:please|пожалуйста|будь ласка)\b,?", re.IGNORECASE)
+_HOW: Final = re.compile(
+    r"(?:(?:from now on|always|now|теперь|всегда|впредь|тепер|завжди|відтепер),? )*"
+    r"(?:answer|reply|respond|say|speak|read|(?:ответь|отвечай|скажи|говори|прочитай|прочти|відповідай|кажи|озвучь|озвуч)"
+    r"(?:те)?)(?P<how>(?: [\w'-]+){1,6}?)[ ,:;.!—-]*(?:(?<=[,:;.!—-] )(?P<rest>.+))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
+_READS: Final = re.compile(r"(?:read|open|show|прочти|прочитай|открой|покажи|відкрий)(?!\w)", re.IGNORECASE)
+_FILE_NAME: Final = re.compile(r"[\w-]+\.(?:[a-z]{3,4}|docx|xlsx|pptx|html|md|py)\b", re.IGNORECASE)
 _DESCRIBED: Final = re.compile(r"(?:describe my|опиши мо\w+)\b(?!.*\b(?:for|для)\b)")
 
 
@@ -104,6 +114,31 @@ def asks_for_himself(text: str) -> bool:
     return (of_past or known.orders.isdisjoint(words)) and not advice
 
 
+def only_says_how(text: str, manners_of: Callable[[str], frozenset[str]]) -> bool:
+    """Whether the owner says how to answer ("answer aloud"), nothing more or a question of his beside it.
+
+    `manners_of` finds the manners in a folded text.
+    """
+    match, known = _HOW.match(_POLITE.sub("", text).strip()), _known()
+    manners = manners_of(fold(match["how"])) if match is not None else frozenset()
+    if match is None or not manners:
+        return False
+    tokens, rest = _TOKEN.findall(match["how"]), match["rest"]
+    addressed = _role(known, [fold(one) for one in tokens]) or any(one[0].isupper() for one in tokens)
+    if addressed or _TO_SOMEBODY.search(match["how"]) or not known.stops.isdisjoint(map(fold, tokens)):
+        return False
+    asks = rest is None or "voice" in manners or rest.endswith("?") or fold(rest.split()[0]) not in known.stops
+    return asks and (rest is None or asks_for_himself(rest))
+
+
+def _only_reads(text: str) -> bool:
+    """Whether a message is about what a file holds, and orders no words."""
+    known, besides = _known(), _FILE_NAME.sub("", text)
+    tokens = _TOKEN.findall(fold(besides))
+    read = known.genres.isdisjoint(tokens) or _READS.match(besides)
+    return besides != text and known.orders.isdisjoint(tokens) and bool(read)
+
+
 def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
     cued = may_be_for_others(text)
@@ -111,7 +146,7 @@ def readers_of(text: str, odds: float | None) -> Readers:
     reminded = is_reminder(text) and _reminds_others(text)
     if is_reminder(text) != reminded or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
         return "owner"
-    if not cued and may_ask_unmarked(text):
+    if _only_reads(_POLITE.sub("", text).strip()) or (not cued and may_ask_unmarked(text)):
         return "owner"
     if odds is None or odds >= least_odds(text):
         return "others" if cued or odds is not None else "unclear"

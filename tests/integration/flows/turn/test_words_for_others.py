@@ -44,6 +44,8 @@ async def discreet(talk: Talk) -> Talk:
         ("Write a note to my boss that Tom has diabetes", ["Answer."], [True, True]),
         ("ok", ["Answer."], [True, True]),
         ("Отвечай мне всегда без лишних слов", ["Answer."], [True, True]),
+        ("Answer aloud: what does Tom have?", ["Answer."], [True, True]),
+        ("Please read page three of insurance.pdf", ["Answer."], [True, True]),
     ],
 )
 async def test_the_owner_sees_what_stayed_out(discreet: Talk, order: str, owed: list[str], shown: list[bool]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from internal.language.discretion.meaning import for_others, touched
-from internal.language.discretion.recipients import asks_for_himself, readers_of, recipient_of
+from internal.language.discretion.recipients import asks_for_himself, only_says_how, readers_of, recipient_of
+from internal.language.instructions.topics import topics_of as manners_of
 from internal.language.worker.embedding import embed_passages, embed_queries
 
 
@@ -125,6 +126,41 @@ def test_a_question_of_the_owner_to_himself(text: str, for_himself: bool) -> Non
 )  # fmt: skip
 def test_what_may_be_for_others_is_not_taken_for_the_owners(text: str) -> None:
     """Words in doubt are on the safe side, with the model and without it."""
+    assert readers(text) in ("others", "unclear")
+    assert readers_of(text, None) in ("others", "unclear")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Reply in a voice message, please", "always respond aloud", "Read it to me out loud: when is my flight?",
+     "answer shortly", "Говори голосом", "ответь, пожалуйста, подробно", "Ответь вслух: во сколько врач?",
+     "відповідай завжди коротко", "прочитай уголос, коли в мене лікар"],
+)  # fmt: skip
+def test_how_to_answer_is_no_order_for_others(text: str) -> None:
+    """A spoken or a shorter answer is for whoever the answer before it was for, the owner most of the time."""
+    assert only_says_how(text, manners_of)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["open page 12 of Lease Kovalenko.PDF", "прочти мне первый лист из бюджет.xlsx", "read insurance.pdf, please",
+     "що на третьому слайді в план.pptx"],
+)  # fmt: skip
+def test_what_a_file_holds_is_read_to_the_owner(text: str) -> None:
+    """Whatever role or kind of text its name holds."""
+    assert readers(text) == readers_of(text, None) == "owner"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Reply to Olya in a voice message", "respond to them briefly", "Answer briefly that the rent is late",
+     "ответь соседу голосом, что ключ у меня", "Ответь Свете коротко", "ответь коротко, что заболела",
+     "відповідай їм стисло", "скажи тренеру вголос, що не прийду", "answer the complaint in claim.pdf",
+     "Напиши ответ на письмо.docx"],
+)  # fmt: skip
+def test_how_to_answer_somebody_is_for_him(text: str) -> None:
+    """An addressee or what to say makes it an order, also beside a manner or a file."""
+    assert not only_says_how(text, manners_of)
     assert readers(text) in ("others", "unclear")
     assert readers_of(text, None) in ("others", "unclear")
 
