@@ -18,7 +18,7 @@ _REACH: Final = 6
 """Words after an order or a kind of text within which its addressee stands."""
 
 _STEM: Final = 5
-_ADDRESSED, _CUED, _PLAIN, _SURE = -2.7, -1.5, -0.8, 5.0
+_ADDRESSED, _CUED, _PLAIN, _CLEAR, _SURE = -2.7, -1.5, -0.8, 2.0, 5.0
 _UNCLEAR, _UNCLEAR_CUED = -2.7, -5.0
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
@@ -163,7 +163,9 @@ def least_odds(text: str) -> float:
     """
     if _OF_MEMORY.search(fold(text)):
         return _SURE
-    return _PLAIN if not may_be_for_others(text) else _ADDRESSED if _is_addressed(text) else _CUED
+    if may_be_for_others(text) and _is_addressed(text):
+        return _ADDRESSED
+    return _CLEAR if _TO_THE_OWNER.match(fold(text)) else _CUED if may_be_for_others(text) else _PLAIN
 
 
 def _is_addressed(text: str) -> bool:

@@ -84,9 +84,16 @@ def test_words_for_the_owner_alone(text: str) -> None:
     assert readers(text) == "owner"
 
 
-@pytest.mark.parametrize("text", ["напиши список покупок", "Got a card from grandma today"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "напиши список покупок", "Got a card from grandma today", "Розкажи про мого колегу", "Продолжай",
+        "Подготовь меня к встрече с Петровым", "Посоветуй подарок для Марии", "Мій колега Петро у відпустці",
+        "Дякую, це корисно", "Mark is on vacation", "Hello again", "This is a test", "Кратко перескажи наш разговор",
+    ],
+)  # fmt: skip
 def test_what_is_hardly_for_others_is_shown_all_but_private_things(text: str) -> None:
-    """A word of writing or a kind of text alone is no order for somebody else."""
+    """A word of writing or a kind of text alone is no order for somebody else, nor is talk with the bot itself."""
     assert readers(text) in ("owner", "unclear")
 
 
