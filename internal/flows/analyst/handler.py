@@ -24,7 +24,7 @@ from internal.errors import ModelReplyTruncated, Refusal
 from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals
 from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleResolution
-from internal.flows.sessions.lifecycle import ANALYST
+from internal.flows.sessions.lifecycle import ANALYST, closed_by
 from internal.scheduling.run import Run
 from internal.storage.database import Database
 
@@ -34,7 +34,7 @@ REPLY_TOKENS: Final = 70
 """Tokens of a judgement in a reply, on the average: a bare verdict takes 15, one with errors and lessons 150."""
 
 _NOTHING: Final = '{"responses": []}'
-"""The reply to a session in which nothing speaks against an answer, or of which all messages were deleted meanwhile."""
+"""The reply to a session that silence closed and in which nothing speaks against an answer, or that is empty now."""
 
 
 class AnalystObserver(RefusalObserver, Protocol):
@@ -87,7 +87,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         self._most_judged = most_judged
 
     async def prepare(self, run: Run) -> Prepared[AnalystInput]:
-        user, topic, lines, tapped = await self._database.read(lambda c: self._read(c, run))
+        user, topic, lines, wanted = await self._database.read(lambda c: self._read(c, run))
         shown = fitted([line.shown for line in lines])
         request = AnalystRequest(
             owner=OwnerProfile.of(user),
@@ -97,16 +97,19 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
             judged=responses_to_judge(shown, self._most_judged),
         )
         snapshot = {"messages": {line.message_id: line.message_rev for line in lines}}
-        return Prepared(AnalystInput(request, lines), snapshot, None if tapped or signals(shown) else _NOTHING)
+        return Prepared(
+            AnalystInput(request, lines), snapshot, None if shown and (wanted or signals(shown)) else _NOTHING
+        )
 
     def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...], bool]:
-        """The owner, the topic, every message, and whether an answer was reacted to by a tap."""
+        """The owner, the topic, every message, and whether he tapped a reaction or closed the session by `/ss`."""
         user = users.get(connection, run.user_id)
         session = _session(connection, run)
         if session is None:
             return user, "", (), False
-        tapped = any(event.is_reaction for event in sessions.events_of_session(connection, run.user_id, session.id))
-        return user, session.topic, read_session(connection, user, session.id, self._persona), tapped
+        events = sessions.events_of_session(connection, run.user_id, session.id)
+        wanted = closed_by(connection, session) is not None or any(event.is_reaction for event in events)
+        return user, session.topic, read_session(connection, user, session.id, self._persona), wanted
 
     async def _ask(self, asked: AnalystInput) -> AgentReply:
         """One call; where the reply was cut by its limit, another for the half of the answers that matter most."""

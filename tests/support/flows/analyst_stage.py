@@ -15,7 +15,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as chronicle_repository, service as chronicle
-from internal.chronicle.model import Event, EventLabel, Session
+from internal.chronicle.model import Event, EventLabel, Session, Trigger
 from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause
 from internal.flows.analyst.handler import AnalystHandler
@@ -99,17 +99,17 @@ class AnalysisStage:
     async def conversation(self, *turns: tuple[str, str], tapped: str = "👎") -> Session:
         """What was said and answered, in a session that is closed behind it.
 
-        A tap on the last answer gives the analyst something to judge; with "" there is none.
+        A tap on the last answer gives the analyst something to judge; with "" there is none, and silence closes it.
         """
         for text, answer in turns:
             await self.talk.exchange(text, answer)
         last, now = (await self.talk.messages())[-1], self.talk.clock.now()
         await self.talk.write(lambda c: chronicle.react(c, OWNER, last.id, tapped, now))
-        return await self.close()
+        return await self.close("/ss" if tapped else None)
 
-    async def close(self) -> Session:
+    async def close(self, command: Trigger | None = "/ss") -> Session:
         now = self.talk.clock.now()
-        session = await self.talk.write(lambda c: self.chronicling.close(c, OWNER, now, "/ss"))
+        session = await self.talk.write(lambda c: self.chronicling.close(c, OWNER, now, command))
         assert session is not None
         return session
 

@@ -90,7 +90,7 @@ async def test_each_response_gets_an_analysis_and_the_session_a_summary(stage: A
 
 
 async def test_a_session_in_which_nothing_speaks_against_an_answer_is_judged_by_rules(stage: AnalysisStage) -> None:
-    """No call; the Analyses are there all the same. A correction has the analyst asked."""
+    """No call; the Analyses are there all the same. A correction, or a close by the owner, has the analyst asked."""
     session = await stage.conversation(ASKED, THANKED, tapped="")
     await stage.judge()
     assert stage.analyst.asked == []
@@ -99,6 +99,12 @@ async def test_a_session_in_which_nothing_speaks_against_an_answer_is_judged_by_
     stage.analyst.script.append({"responses": []})
     await stage.judge()
     assert len(stage.analyst.asked) == 1
+    await stage.talk.exchange(*ASKED)
+    session = await stage.close("/ss")
+    stage.analyst.script.append({"responses": [{"message": 2, "verdict": "partially_correct"}]})
+    await stage.judge()
+    assert len(stage.analyst.asked) == 2
+    assert (await stage.verdicts(session))[0] == "partially_correct"
 
 
 async def test_a_second_judgement_takes_the_place_of_the_first(stage: AnalysisStage) -> None:
