@@ -146,7 +146,8 @@ def _with_update(
     """The lines that answer, up to the one that updates the most fitting of them or an older fact."""
     base = max(found, key=lambda line: line.share, default=SaidLine(older, place=-1))
     later = [line for line in lines[base.place + 1 :] if not (base.at and line.at) or line.at > base.at]
-    update = newest_update(base.text, later, people, subjects, besides) if base.text else None
+    ended = base.change and not tells_exchange(base.text)
+    update = newest_update(base.text, later, people, subjects, besides, ended=ended) if base.text else None
     if update is None:
         return found
     place = lines.index(update)

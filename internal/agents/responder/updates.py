@@ -10,6 +10,7 @@ from typing import Final
 from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
 from internal.language.commands.vocabulary import readings
 from internal.language.discretion.meaning import Vector, usual
+from internal.language.names.places import place_ids
 from internal.language.search.subjects import subjects_of, tells_change, tells_state
 from internal.language.search.terms import terms_in
 from internal.language.text.spelling import tokens
@@ -41,13 +42,14 @@ def newest_update(
 
     def signs(line: SaidLine) -> float:
         there, of = terms_in(line.text), subjects_of(line.text)
-        found = 1.0 * bool(of & subjects) - 0.85 * bool(of - subjects) + 1.8 * tells_change(line.text)
+        of = of | {"home"} if "home" in subjects and not there.isdisjoint(place_ids()) else of
+        found = 1.0 * bool(of & subjects) - 0.85 * bool(subjects and of - subjects) + 1.8 * tells_change(line.text)
         named = people.named and people.same(line.text, there)
         return found + 1.4 * bool(told & there) + 1.2 * named
 
     def may_update(line: SaidLine) -> bool:
         of = subjects_of(line.text)
-        beside = bool(of) and people.named and not of & subjects and not told & terms_in(line.text)
+        beside = bool(of and subjects) and people.named and not of & subjects and not told & terms_in(line.text)
         told_by_owner = not (line.speaker or line.in_file) and tells_state(line.text)
         return told_by_owner and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
 
