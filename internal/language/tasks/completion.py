@@ -23,9 +23,12 @@ Outcome = Literal["done", "cancelled"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
+_AT_LAST: Final = re.compile(rf"\b(?:{any_of('at_last')})\b")
+"""What says so beside a verb: "already unimportant" does not."""
 _CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
+_INSTEAD: Final = re.compile(r"\b(?:instead|rather|лучше|краще|давай)\b")
 _PASSIVE: Final = re.compile(
     r"(?:'s|\b(?:is|are|was|were|got|been|all))\s+(?:all\s+|now\s+|already\s+)?[a-z]+(?:ed|en|t)\b"
 )
@@ -79,9 +82,12 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
     if len(named) != 1 or said.past or _NOT.search(folded):
         return None
     task = known[named[0]]
-    alike = not said.verbs or _verbs_alike(said.verbs, task.verbs)
+    beside = said.things - task.things - task.verbs
+    if told[:1] and told[0].isascii() and _INSTEAD.search(folded):
+        beside -= _forms_of(told[0])  # an English order: "see Nora on Friday instead"
+    alike = not said.verbs or _verbs_alike(said.verbs, task.verbs) or _INSTEAD.search(folded)
     sure = bool(said.verbs) or len(told) < len(written)
-    return (named[0], time, sure) if alike and not said.things - task.things - task.verbs else None
+    return (named[0], time, sure) if alike and not beside else None
 
 
 def same_task(one: str, other: str) -> bool:
@@ -104,7 +110,8 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
         return None
     statement = _read(sentence, title=False)
     past = statement.past and _by_the_author(sentence, folded)
-    done = _OVER.search(folded) is not None or (past and bool(statement.verbs & _DOING))
+    at_last = bool(statement.verbs) and _AT_LAST.search(folded) is not None
+    done = at_last or _OVER.search(folded) is not None or (past and bool(statement.verbs & _DOING))
     stated = done or cancelled
     best = sorted(
         (
