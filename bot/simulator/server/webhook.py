@@ -78,7 +78,7 @@ class Webhook:
         verify = believed(target["url"])
         headers = {"X-Telegram-Bot-Api-Secret-Token": target["secret"]} if target["secret"] else {}
         async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers, trust_env=False, verify=verify) as client:
-            while True:
+            while not self._telegram.updates.closed:  # then waiting for updates would not wait
                 waiting = self._telegram.repository.pending_updates(0, 1)
                 if not waiting:
                     await self._telegram.updates.changed(_IDLE)

@@ -42,6 +42,20 @@ async def test_ready_line_is_all_it_prints_and_sigterm_ends_it_well(tmp_path: Pa
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
+async def test_sigterm_ends_it_while_a_webhook_waits_for_updates(tmp_path: Path) -> None:
+    """A bot that went away without taking its webhook back keeps nobody from stopping."""
+    process = await child(tmp_path)
+    assert process.stdout is not None
+    url = (await process.stdout.readline()).decode().removeprefix("READY ").strip()
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S) as http:
+        answer = await http.post("/bot5:x/setWebhook", json={"url": "https://127.0.0.1:8443/hook"})
+        assert answer.json()["result"] is True
+    process.terminate()
+    async with asyncio.timeout(PATIENCE_S):
+        out, err = await process.communicate()
+    assert (out, err, process.returncode) == (b"", b"", 0)
+
+
 async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_path: Path) -> None:
     """A bot killed in the middle of a call leaves no trace: nothing is processed, nothing is complained of."""
     process = await child(tmp_path)
