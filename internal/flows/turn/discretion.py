@@ -48,9 +48,6 @@ _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
 _LEAST: Final = 4
 """Words of a message that may be an order though it says nothing of writing."""
-_ANSWER: Final = re.compile(r"\b(?:отвечай|відповідай)(?:те)?\b|\bback to\b", re.IGNORECASE)
-_OF_ANOTHER: Final = re.compile(r"\b(?:ему|ей|им|йому|їй|їм|him|her|them)\b", re.IGNORECASE)
-"""How the bot is to answer, and what makes it an answer to somebody else."""
 _FOR_ANOTHER: Final = re.compile(r"\b(?:for|to|and|now|для|и|а|теперь|тоже|і|й|тепер|теж)\b", re.IGNORECASE)
 _LEFT_OUT: Final = (
     "The answer is for somebody else ({role}), so {count} things about {topics} are left out of what you see. Do not "
@@ -274,8 +271,6 @@ def _tokens(text: str) -> set[str]:
 
 def _only_a_wish(text: str) -> bool:
     """Whether a message orders nothing by itself: a few words none of which is of writing, or how to answer."""
-    if _ANSWER.search(text) and not _OF_ANOTHER.search(text) and recipient_of(text).role == "others":
-        return True
     few = len(text.split()) < _LEAST and not may_be_for_others(text)
     return few or only_says_how(text, topics_of) or bool(find_instructions(text))
 
