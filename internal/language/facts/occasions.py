@@ -14,17 +14,21 @@ from typing import Final
 from internal.language.dates.days import named_days
 from internal.language.dates.in_text import dates_in
 from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
+from internal.language.dates.units import blank_out
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
 
 OWNER: Final = -1
 """Stands for the owner in `whose`."""
 
-_COUNTS: Final = {
-    **NUMBERS, 40: "сорок|сорока|forty", 50: "пятьдесят|п'ятдесят|fifty", 60: "шестьдесят|шістдесят|sixty",
-    70: "семьдесят|сімдесят|seventy", 80: "восемьдесят|вісімдесят|eighty", 90: "девяносто|дев'яносто|ninety",
-    100: "сто|hundred",
+_TENS_IN_WORDS: Final = {
+    20: "двадцати", 30: "тридцати|тридцяти", 40: "сорок|сорока|forty", 50: "пят(?:ь|и)десяти?|п'ятдесяти?|fifty",
+    60: "шест(?:ь|и)десяти?|шістдесяти?|sixty", 70: "сем(?:ь|и)десяти?|сімдесяти?|seventy",
+    80: "вос(?:емь|ьми)десяти?|вісімдесяти?|eighty", 90: "девяносто|дев'яносто|ninety", 100: "сто|hundred",
 }  # fmt: skip
+_COUNTS: Final = NUMBERS | {
+    number: "|".join(filter(None, (NUMBERS.get(number), forms))) for number, forms in _TENS_IN_WORDS.items()
+}
 _TENS: Final = "|".join(_COUNTS[number] for number in range(20, 100, 10))
 _UNITS: Final = "|".join(_COUNTS[number] for number in range(1, 10))
 _N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNTS.values())})"
@@ -38,14 +42,17 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
                     rf"|{_TOGETHER}\s+(?:уже|вже|for|already)?\s*{_N}\s+{_YEARS}"),
     ("birthday", r"(?:день|дн[её]м|дня|дню|дне|дні|днями|дней) рожд\w+|(?:день|днем|дня|дню|дні) народж\w+|др|днюх\w+"
                  r"|именинни[кц]\w*|іменинни[кц]\w*|уродин\w*|birth\s?days?|b-?day|юбиле\w+|ювіле\w+"
-                 rf"|(?:исполн\w+|виповн\w+|стукн\w+|turn(?:s|ed|ing)?|will be)\s+(?:уже\s+|вже\s+)?{_N}"
+                 rf"|(?:исполн\w+|виповн\w+|стукн\w+|(?:turn|hit|reach)(?:s|es|ed|ting|ing)?|will be)"
+                 rf"\s+(?:уже\s+|вже\s+|the big\s+)?{_N}(?:-oh)?"
                  rf"(?!\s*(?:%|meters|degrees|{'|'.join(MONTHS)}))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
-                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$|\d+[-\s]?(?:лети[ею]|річч[яю])"
+                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$"
+                 rf"|(?:\d+[-\s]?|{'|'.join(_TENS_IN_WORDS.values())})(?:лети[ею]|річч[яю])"
                  rf"|(?<=['’]s )\d{{1,3}}(?:th|st|nd|rd)(?=\s+(?:is|was|on|this|next|today|tomorrow)\b|\s*[.,!]?$)"
                  r"|родил(?:ся|[аио]сь)|народи(?:вс[яь]|лас[яь]|лос[яь]|лис[яь])|born"
                  r"|исполн(?:ится|яется|илось)|виповн(?:иться|юється|илося|илось)|стукн(?:ет|уло|е)"),
     ("name_day", r"именин\w*|іменин\w*|(?:день|дня|днем|дн[её]м) ангела|name[\s-]?day"),
     ("wedding", r"свадьб\w*|весілл\w*|wedding|(?:gets?|getting|got|be|is|are) married|marry(?:ing)?|marries"
+                r"|(?:tie|tied|ties|tying) the knot|nuptials|венча\w+|вінча\w+"
                 r"|жен(?:ится|имся|юсь|ятся)|(?:выходит|выхожу|выйдет) замуж|виходить заміж|одруж\w+|расписыва\w+"
                 r"|розпису\w+|пожени(?:лись|лся|лась)|побра(?:лис[яь]|вс[яь]|лас[яь])|got married"),
     ("graduation", r"выпускн(?:ой|ого|ому|ым|ом)|випускн\w+|graduat(?:ion|es|ing)"),
@@ -55,7 +62,7 @@ _SHAPES: Final[Sequence[tuple[str, str]]] = (
 _WORD: Final = pattern("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
 _AGE: Final = pattern(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
 _OF_AGE: Final = pattern(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
-_COUNT: Final = pattern(rf"\b{_N}(?!\w*[^\W\d])|\d+", re.IGNORECASE)
+_COUNT: Final = pattern(rf"\b{_N}(?:-oh)?(?!\w*[^\W\d])|\b{_N}(?=лети|річч)|\d+", re.IGNORECASE)
 _VISITED: Final = pattern(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
 _GOVERNED: Final = pattern(
     r"\b(?:на|к|ко|до|по|про|о|с|со|з|із|for|to|at|with|on|about|of)\s+(?:\S+\s+){0,2}$", re.IGNORECASE
@@ -122,7 +129,7 @@ Span = tuple[int, int]
 def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language: Language) -> Iterator[NamedOccasion]:
     """The occasions of one sentence, said at `at` (aware, in the owner's zone); `people` are the places of persons."""
     words = list(_WORD.finditer(sentence))
-    if not words or _DOUBT.search(sentence) or sentence.rstrip().endswith("?"):
+    if not words or _DOUBT.search(blank_out(sentence, people)) or sentence.rstrip().endswith("?"):
         return
     days = _days(sentence, at, language, past=_PAST.search(sentence) is not None)
     heads_first = bool(days and people) and days[0].start < min(start for start, _ in people)
@@ -169,6 +176,8 @@ def _number(text: str) -> int | None:
     """The sum of its parts: "35", "тридцать пять"."""
     if text.isdecimal():
         return int(text)
+    if text.endswith("-oh"):  # "the big three-oh"
+        return 10 * (_number(text.removesuffix("-oh")) or 0) or None
     parts = [
         number for part in re.split(r"[\s-]+", text) for number, forms in _COUNTS.items() if re.fullmatch(forms, part)
     ]

@@ -17,6 +17,9 @@ from internal.language.text.spelling import Language, sentences, tokens
 
 _DEEDS: Final = pattern(rf"\b(?:{any_of('deeds')})\b|\b(?:{any_of('deeds_inflected')})")
 """What is done for somebody, where nobody says that it is a promise."""
+_VISITS: Final = pattern(any_of("visits"))
+_ROLE: Final = pattern(r"(?:(?:the|my|our|a|an)\s+)?([a-z]+(?:[eo]r|ist|ian|man|lord|lady|nurse|vet|guy))\b")
+"""Who does a job, at the beginning of an English sentence: "the plumber"."""
 _VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
 _SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
 _OWES: Final = pattern(rf"\b(?:owes?|owed)\s+(?:me|us)\b|\b(?:{any_of('owes')})\b(?:\s+(?:мне|нам|мені)\b)?")
@@ -154,11 +157,15 @@ def _would(bare: str, match: re.Match[str], behind: int) -> int | None:
 
 
 def _by_future(sentence: str, at: datetime, language: Language) -> Promised | None:
-    """What somebody named will do for somebody, or at a time for the owner, or by a day: "Оля пришлёт договор"."""
+    """What somebody named will do for somebody, or at a time for the owner, or by a day: "Оля пришлёт договор".
+
+    Also what somebody named by a job will do, or will come for, at a time: "the plumber will come on Monday".
+    """
     folded = fold(sentence)
-    if not any(shape.search(folded) for shape in (_DEEDS, _CONCERNS_OWNER, _DEADLINE)):
+    if not any(shape.search(folded) for shape in (_DEEDS, _CONCERNS_OWNER, _DEADLINE, _VISITS)):
         return None
-    for offset, name in _subjects(sentence, language)[:1]:
+    named, job = _subjects(sentence, language), _by_job(sentence, folded, language)
+    for offset, name in (named or job)[:1]:
         match = _FUTURE.match(folded, offset)
         if match is None:
             continue
@@ -167,7 +174,8 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
         deed, spans = fold(what).lstrip(), time.spans if time is not None else ()
         until = any(_DEADLINE.match(folded, offset + start) for start, _ in spans)
         timely = spans and (until or _CONCERNS_OWNER.search(deed)) and not _STATE.match(deed)
-        if (timely or _DEEDS.match(deed)) and (match["will"] or _will(what, language)):
+        does = (_DEEDS.match(deed) and (named or spans)) or (job and spans and _VISITS.match(deed))
+        if (timely or does) and (match["will"] or _will(what, language)):
             return Promised(name, _without_time(what, sentence, offset, time), time)
     return None
 
@@ -180,6 +188,20 @@ def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
         if kin is not None and token.key == fold(kin.word) and not any(end >= token.end for end, _ in named):
             named.append((token.end, token.text.capitalize()))
     return sorted(named)
+
+
+def _by_job(sentence: str, folded: str, language: Language) -> list[tuple[int, str]]:
+    """Somebody named by a job, not by name or kinship, at the beginning of a sentence, with the place behind."""
+    if language == "en":
+        match = _ROLE.match(folded)
+        return [] if match is None or match[1] in _NOBODY else [(match.end(), match[1].capitalize())]
+    first = next(iter(tokens(sentence)), None)
+    if first is None or first.key in _NOBODY or not nominative_person(first.text):
+        return []
+    near = any(one.circle in ("Family", "Friends") for one in relations().get(first.key, ()))
+    readings = [set(one.tag.grammemes) for one in parses(first.key, language)]
+    named = not any("anim" in one and not one & {"Name", "Surn", "Patr"} for one in readings)
+    return [] if near or named else [(first.end, first.text.capitalize())]
 
 
 def _will(what: str, language: Language) -> bool:
