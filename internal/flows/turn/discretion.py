@@ -28,12 +28,21 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
-from internal.language.discretion.recipients import may_be_for_others, only_says_how, readers_of, recipient_of, words_of
+from internal.language.discretion.recipients import (
+    is_addressed,
+    may_be_for_others,
+    names_in_dative,
+    names_somebody,
+    only_says_how,
+    readers_of,
+    recipient_of,
+    words_of,
+)
 from internal.language.instructions.find import find_instructions
 from internal.language.instructions.topics import topics_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
-from internal.language.worker.process_pool import LanguageCallFailed
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.recall.prompt.context import RecallResult
@@ -74,9 +83,9 @@ class Asked:
 class Discretion:
     """Applies the rules to a request, and to what its tools find."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, worker: LanguageWorker) -> None:
         """`embedder` is the built-in one."""
-        self._database, self._embedder = database, embedder
+        self._database, self._embedder, self._worker = database, embedder, worker
         self._vectors: dict[tuple[str, bool], Vector] = {}
         text_caches.register_holder(self)
 
@@ -108,13 +117,22 @@ class Discretion:
         found = recipient_of(said, set().union(*names.values()))
         words = _tokens(said) if found.role == "person" else set[str]()
         meant = next((one for one, forms in names.items() if words & forms), None)
-        order = Order(found, meant, said, asked.text, readers == "others")
+        written = may_be_for_others(said)
+        somebody = is_addressed(said) or names_somebody(said) or meant is not None or await self._in_dative(said)
+        order = Order(found, meant, said, asked.text, readers == "others" and somebody, written or somebody)
         if worked_on is not None:
             return _continued(worked_on, order)
         if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
             return order
         earlier = await self._order_before(user_id, before)
         return replace(order, certain=False) if earlier is None else _continued(earlier, order)
+
+    async def _in_dative(self, said: str) -> bool:
+        try:
+            return await self._worker.run(names_in_dative, said)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("addressee_not_looked_for", extra={"reason": type(error).__name__})
+            return True
 
     async def _names(self, user_id: int) -> Mapping[int, Set[str]]:
         """The forms of the names of each known person."""
@@ -163,7 +181,7 @@ class Discretion:
         stored = await self._stored(user_id, request.facts, request.memories)
         rule = await self._rule(order, stored, [*_texts(request), *others, *(one.text for one in earlier)])
         leans = leans_on_dialogue(order.said, len(words_of(order.said))) or order.said != asked.said
-        latest = [rule.line(one, about=not leans) for one in earlier[-_LATEST:]]
+        latest = [rule.line(one, about=not leans) if order.named else one for one in earlier[-_LATEST:]]
         kept = replace(
             request,
             inner_circle=[rule.person(one) for one in request.inner_circle],

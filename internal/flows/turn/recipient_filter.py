@@ -62,7 +62,8 @@ class Stored:
 class Order:
     """An order for somebody else, and the id of that one if he is a known person.
 
-    `certain`: it is one; else it may be one, and only what is private is kept back.
+    `certain`: it is one; else it may be one, and only what is private is kept back. `named`: it names a writing, a text
+    or somebody; else the latest lines of the dialogue stay whole.
     """
 
     recipient: Recipient
@@ -70,6 +71,7 @@ class Order:
     said: str
     text: str
     certain: bool
+    named: bool = True
 
 
 class RecipientFilter:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
+from internal.language.tasks.titles import dative
 from internal.language.text.unmarked_questions import may_ask_unmarked
 
 _FILE: Final = Path(__file__).with_name("recipients.json")
@@ -50,6 +51,12 @@ _HOW: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
+_FOR_SOMEBODY: Final = re.compile(
+    r"\b(?:to|for) (?!(?:me|us|myself|this|that|it|today|tonight|tomorrow|now|an?|sure|once|example|dinner|lunch)\b)"
+    r"(?:my |our |the )?[a-z]+"
+)
+_OWNER_IN_DATIVE: Final = frozenset(("мне", "нам", "мені", "себе", "собі"))
+_SHORT: Final = 2
 _READS: Final = re.compile(r"(?:read|open|show|прочти|прочитай|открой|покажи|відкрий)(?!\w)", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(r"[\w-]+\.(?:[a-z]{3,4}|docx|xlsx|pptx|html|md|py)\b", re.IGNORECASE)
 _DESCRIBED: Final = re.compile(r"(?:describe my|опиши мо\w+)\b(?!.*\b(?:for|для)\b)")
@@ -163,12 +170,12 @@ def least_odds(text: str) -> float:
     """
     if _OF_MEMORY.search(fold(text)):
         return _SURE
-    if may_be_for_others(text) and _is_addressed(text):
+    if may_be_for_others(text) and is_addressed(text):
         return _ADDRESSED
     return _CLEAR if _TO_THE_OWNER.match(fold(text)) else _CUED if may_be_for_others(text) else _PLAIN
 
 
-def _is_addressed(text: str) -> bool:
+def is_addressed(text: str) -> bool:
     """Whether a text names a kind of text, or somebody right behind a word of writing or saying."""
     known, tokens = _known(), _TOKEN.findall(fold(text))
     if not known.genres.isdisjoint(tokens):
@@ -177,6 +184,20 @@ def _is_addressed(text: str) -> bool:
     written = _TOKEN.findall(text)
     named = any(one[:1].isupper() for index, reach in reaches for one in written[index + 1 : index + 1 + len(reach)])
     return named or any(_role(known, reach) for _, reach in reaches)
+
+
+def names_somebody(text: str) -> bool:
+    """Whether a text names a role or, in English, for whom or what the words are; without dictionaries."""
+    return _role(_known(), _TOKEN.findall(fold(text))) is not None or _FOR_SOMEBODY.search(fold(text)) is not None
+
+
+def names_in_dative(text: str) -> bool:
+    """Whether somebody else than the owner stands in the dative: "юркові щось підбадьорливе".
+
+    For the language process.
+    """
+    words = (one for one in _TOKEN.findall(text) if len(one) > _SHORT and fold(one) not in _OWNER_IN_DATIVE)
+    return any(dative(one) for one in words)
 
 
 def _reach(known: _Known, tokens: Sequence[str], index: int) -> list[str]:

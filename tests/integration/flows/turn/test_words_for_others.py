@@ -28,7 +28,8 @@ class LanguageHere:
 @pytest.fixture
 async def discreet(talk: Talk) -> Talk:
     await talk.user()
-    talk.discretion = Discretion(talk.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())))
+    here = cast(LanguageWorker, LanguageHere())
+    talk.discretion = Discretion(talk.database, OfflineEmbedder(here), here)
     for said in ("Tom has diabetes and takes insulin", "Tom fixes old motorbikes in his garage"):
         await talk.exchange(said, "I will remember that.")
         for row in await talk.outbox():
@@ -82,3 +83,26 @@ async def test_a_few_words_order_something_only_where_they_name_somebody(
     await discreet.write(lambda c: from_metadata(c, OWNER, Sender(77, "Роман"), seen_at=now, now=now))
     assert discreet.discretion is not None
     assert (await discreet.discretion.order(OWNER, Asked(text, text)) is not None) is ordered
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("Let's talk about something else", False),
+        ("помоги выбрать подарок на юбилей", False),
+        ("Write me a haiku about an autumn evening", False),
+        ("юркові щось підбадьорливе на завтра", True),
+        ("a couple of kind words for walter", True),
+    ],
+)
+async def test_what_names_no_reader_is_no_certain_order(discreet: Talk, text: str, certain: bool) -> None:
+    """Of such a message only private things stay out of what is recalled: the latest lines are its dialogue."""
+    assert discreet.discretion is not None
+    order = await discreet.discretion.order(OWNER, Asked(text, text))
+    assert (order is not None and order.certain) is certain
+
+
+async def test_the_latest_lines_stay_where_nobody_and_no_text_is_named(discreet: Talk) -> None:
+    await discreet.flow().answer(await discreet.ask("Let's talk about something else for a while"))
+    dialogue = " ".join(line.text for line in discreet.responder.asked[-1].dialogue)
+    assert ("diabetes" in dialogue, "motorbikes" in dialogue) == (True, True)

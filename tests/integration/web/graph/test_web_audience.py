@@ -52,7 +52,9 @@ class LanguageHere:
 
 
 def discretion_over(known: Stage) -> Discretion:
-    return Discretion(known.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())))
+    return Discretion(
+        known.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())), cast(LanguageWorker, LanguageHere())
+    )
 
 
 async def told(known: Stage) -> list[RecalledFact]:
