@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
-from internal.language.tasks.titles import dative
+from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.unmarked_questions import may_ask_unmarked
 
 _FILE: Final = Path(__file__).with_name("recipients.json")
@@ -56,6 +56,7 @@ _FOR_SOMEBODY: Final = re.compile(
     r"(?:my |our |the )?[a-z]+"
 )
 _OWNER_IN_DATIVE: Final = frozenset(("мне", "нам", "мені", "себе", "собі"))
+_SOMEBODY: Final = frozenset({"anim", "Name", "Surn", "NPRO"})
 _SHORT: Final = 2
 _READS: Final = re.compile(r"(?:read|open|show|прочти|прочитай|открой|покажи|відкрий)(?!\w)", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(r"[\w-]+\.(?:[a-z]{3,4}|docx|xlsx|pptx|html|md|py)\b", re.IGNORECASE)
@@ -196,8 +197,10 @@ def names_in_dative(text: str) -> bool:
 
     For the language process.
     """
-    words = (one for one in _TOKEN.findall(text) if len(one) > _SHORT and fold(one) not in _OWNER_IN_DATIVE)
-    return any(dative(one) for one in words)
+    words = {fold(one) for one in _TOKEN.findall(text) if len(one) > _SHORT} - _OWNER_IN_DATIVE
+    readings = [one for word in words for language in dictionary_languages(word) for one in parses(word, language)]
+    known = (set(one.tag.grammemes) for one in readings if one.is_known)
+    return any("datv" in one and not one.isdisjoint(_SOMEBODY) and "Fixd" not in one for one in known)
 
 
 def _reach(known: _Known, tokens: Sequence[str], index: int) -> list[str]:

@@ -103,6 +103,7 @@ async def test_what_names_no_reader_is_no_certain_order(discreet: Talk, text: st
 
 
 async def test_the_latest_lines_stay_where_nobody_and_no_text_is_named(discreet: Talk) -> None:
+    """They are what the message goes on from, private or not."""
     await discreet.flow().answer(await discreet.ask("Let's talk about something else for a while"))
     dialogue = " ".join(line.text for line in discreet.responder.asked[-1].dialogue)
     assert ("diabetes" in dialogue, "motorbikes" in dialogue) == (True, True)
