@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for wanted, told in (
         (str(broken), "line 2, column 1"),
         (str(tmp_path / "none.yaml"), "cannot be read"),
-        ("nobody", "there is no scenario nobody; there are caregiver, "),
+        ("nobody", "there is no scenario nobody; there are another_year, caregiver, "),
     ):
         with pytest.raises(loader.ScenarioInvalid, match=told):
             loader.load(wanted)
