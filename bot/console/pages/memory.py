@@ -30,6 +30,7 @@ class _Memory:
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
+        self._begun: Json = {}
         self._all = ui.element("div")
         options = {one: context.say(f"memory-{one}") for one in ("weakest", "strongest")}
         with self._all:
@@ -61,11 +62,13 @@ class _Memory:
             with card(self._context.say("memory-spread")):
                 self._spread(found["spread"])
         self._forget_below, self._at, self._rows = found["forget_below"], found["at"], 0
+        self._begun = found
         await self._list.show(partial(self._listed, first))
 
     async def _listed(self, first: str, offset: int) -> tuple[list[Json], int]:
         query = {"user_id": self._context.user_id, "first": first, "limit": AT_ONCE, "offset": offset}
-        found = await self._context.rest.get("/memory/strength", **query)
+        # The first rows came with the figures.
+        found = await self._context.rest.get("/memory/strength", **query) if offset else self._begun
         return found["memories"], found["count"]
 
     def _rates(self, found: Json) -> None:

@@ -1,5 +1,6 @@
 """The graph explorer: answers what the browser asks for."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ async def build(context: PageContext) -> None:
         if not found:
             empty_list("hub", context.say("graph-empty"), context.say("graph-empty-text"))
             return
-        first = [await _around(context, one["id"], {}) for one in found]
+        first = list(await asyncio.gather(*(_around(context, one["id"], {}) for one in found)))
     kept = await context.rest.get("/graph/communities", user_id=context.user_id)
     explorer = _Explorer(context, kept["communities"])
     # The browser has the component only once it is loaded.
