@@ -11,6 +11,7 @@ from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions
 from internal.language.search.terms import document_terms, topic_terms, words_of
 from internal.language.text.morphology import Gender
+from internal.language.text.patterns import ANOTHER
 from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Person, names_of
 from internal.text_caches import cached
@@ -47,7 +48,8 @@ def kin_of_profiles(people: Sequence[Person]) -> dict[int, Kin]:
 
 def roles_of(text: str) -> frozenset[str]:
     """The dictionary forms of all role words of a text."""
-    return frozenset(role.word for token in tokens(text) for role in relations().get(token.key, ()))
+    found = tokens(ANOTHER.sub(" ", text))
+    return frozenset(role.word for token in found for role in relations().get(token.key, ()))
 
 
 def says_more_than_names(person: Person) -> bool:

@@ -18,8 +18,9 @@ from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
 from internal.agents.responder.intent import intent_of
 from internal.agents.responder.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.pictures import subjects_of_file, without_question
-from internal.agents.responder.updates import newest_update
+from internal.agents.responder.updates import newest_update, of_other_days
 from internal.language.commands.recognise import is_order
+from internal.language.facts.occasions import is_occasion
 from internal.language.names.places import place_ids
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import (
@@ -114,6 +115,7 @@ def newest_about(
         goes_on = not line.speaker and bool(from_there & {term[:_STEM] for term in there})
         names_only = not any(there & word for word in asked if not word & people.terms)
         beside = subjects and names_only and (not of & subjects if of else not tells_state(line.text))
+        beside = beside or (subjects and names_only and is_occasion(line.text))
         fits = (
             touches
             or (share >= _HALF and not beside)
@@ -210,6 +212,8 @@ def _last_states(
             break
         of = subjects_of(besides_change(line.text))
         if line.speaker or line.outdated or not people.may_be_about(of) or not tells_state(line.text):
+            continue
+        if of_other_days(line.text, chosen[0].text if chosen else "", people):
             continue
         text = line.text if people.same(line.text, terms_in(line.text)) else people.told_in_two(before, line)
         if text and not _only_orders(text, now):

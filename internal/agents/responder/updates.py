@@ -10,6 +10,7 @@ from typing import Final
 from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
 from internal.language.commands.vocabulary import readings
 from internal.language.discretion.meaning import Vector, usual
+from internal.language.facts.occasions import is_occasion
 from internal.language.names.places import place_ids
 from internal.language.search.subjects import subjects_of, tells_change, tells_state
 from internal.language.search.terms import terms_in
@@ -50,6 +51,7 @@ def newest_update(
     def may_update(line: SaidLine) -> bool:
         of = subjects_of(line.text)
         beside = bool(of and subjects) and people.named and not of & subjects and not told & terms_in(line.text)
+        beside = beside or of_other_days(line.text, older, people)
         told_by_owner = not (line.speaker or line.in_file) and tells_state(line.text)
         return told_by_owner and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
 
@@ -60,6 +62,13 @@ def newest_update(
     ]
     best = max(odds, key=lambda one: one[0], default=None)
     return best[1] if best is not None and best[0] + _USUAL > (_ENDED if ended else _LEAST) else None
+
+
+def of_other_days(text: str, older: str, people: People) -> bool:
+    """Whether a line tells of a birthday or another day, and the older text does not, or somebody's other news."""
+    if is_occasion(older):
+        return not is_occasion(text) and people.named and people.same(text, terms_in(text))
+    return is_occasion(text)
 
 
 def _of_whom(line: SaidLine, people: People, *, ended: bool) -> float:

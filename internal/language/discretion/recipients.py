@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
 from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.patterns import ANOTHER
 from internal.language.text.unmarked_questions import may_ask_unmarked
 
 _FILE: Final = Path(__file__).with_name("recipients.json")
@@ -227,7 +228,7 @@ def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
 
 
 def _role(known: _Known, tokens: Sequence[str]) -> Recipient | None:
-    words = " ".join(tokens)
+    words = ANOTHER.sub("", " ".join(tokens))
     return min((one for one, stems in known.roles if stems.search(words)), key=lambda one: len(one.knows), default=None)
 
 

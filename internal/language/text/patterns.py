@@ -20,3 +20,7 @@ class _Deferred:
 def pattern(shape: str, flags: int = 0) -> re.Pattern[str]:
     """What `re.compile` returns, for the methods of a pattern; one that is wrong raises when it is first used."""
     return cast("re.Pattern[str]", _Deferred(shape, flags))
+
+
+ANOTHER = pattern(r"(?<!\bс )(?<!\bсо )(?<!им )\bдругом\b|\bдруг(?:ое|ой|ую|им|ими|ие|их|ого|ому)\b", re.IGNORECASE)
+""" "Другой" in forms that read or begin like those of "друг": "давай о другом" names no friend."""

@@ -21,6 +21,7 @@ from internal.flows.visibility.messages import messages_shown
 from internal.language.text.spelling import sentences
 from internal.memory.queries import repository as memories
 from internal.people import repository as people
+from internal.storage.forgetting.tombstone_repository import any_forgotten
 from internal.tasks import repository as tasks
 
 _MOST: Final = 5
@@ -48,6 +49,8 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
         yield _section(title, [task_line(user, one, now) for one in pending[:_MOST]])
     if near := people.listing(connection, user.user_id, limit=3 * _MOST):
         yield f"{phrase(user.lang, 'about-owner-people')} {', '.join(escape(one.display_name) for one in near)}"
+    if any_forgotten(connection, user.user_id, or_asked=True):
+        return  # a message may name somebody who is not to be quoted any more
     recent = messages_shown(connection, user.user_id, dialogue.recent(connection, user.user_id, limit=_LATEST))
     own = [one.content for one in recent if one.role == "user" and one.forward is None and not one.hidden]
     said = [text[start:end].strip() for text in own for start, end in sentences(text)]

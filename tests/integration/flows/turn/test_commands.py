@@ -253,6 +253,18 @@ async def test_what_is_known_of_the_owner_is_listed(acting: Talk, known: Known) 
     assert "Tom is too" not in card.text
 
 
+async def test_words_about_a_forgotten_person_are_not_listed(acting: Talk) -> None:
+    """A message may name somebody whom the bot promised not to quote."""
+    zoe, now = await person(acting, "Zoe"), acting.clock.now()
+    await answer(acting, "I love hiking with Zoe in the hills.")
+    [card] = await answer(acting, "what do you know about me?")
+    assert "hiking with Zoe" in card.text
+    due = now + timedelta(hours=1)
+    await acting.write(lambda c: forgettings.ask(c, OWNER, "person", str(zoe), now=now, due_at=due))
+    [card] = await answer(acting, "what do you know about me?")
+    assert "hiking" not in card.text
+
+
 async def test_the_tasks_of_a_day_are_listed(acting: Talk) -> None:
     """Only of that day."""
     await task(acting, "Dentist", 1)

@@ -208,3 +208,19 @@ def test_a_nod_is_no_part_of_what_was_told() -> None:
     said = answer("uk", "де зараз живе Юрко?", *told)
     assert "Любліна" in said
     assert "ага" not in said
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "answers", "beside"),
+    [
+        ("en", "Where does Wendy work?", "Wendy works as a nurse in Cork", "Wendy's birthday is on December 9"),
+        ("ru", "Где сейчас работает Лада?", "Лада работает в аптеке на Мира", "У Лады день рождения 14 декабря"),
+        ("ru", "Когда день рождения у Пети?", "У Пети день рождения 4 мая", "Во вторник идём с Петей в кино"),
+    ],
+)
+def test_another_day_or_other_news_of_a_person_is_no_update(
+    language: str, question: str, answers: str, beside: str
+) -> None:
+    """A birthday says nothing of a job, and a visit to the cinema nothing of a birthday."""
+    said = answer(language, question, (answers, EARLIER), (beside, LATER))
+    assert answers in said.splitlines()[0]

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from internal.language.discretion.meaning import for_others, touched
-from internal.language.discretion.recipients import asks_for_himself, only_says_how, readers_of, recipient_of
+from internal.language.discretion.recipients import (
+    asks_for_himself,
+    names_somebody,
+    only_says_how,
+    readers_of,
+    recipient_of,
+)
 from internal.language.instructions.topics import topics_of as manners_of
 from internal.language.worker.embedding import embed_passages, embed_queries
 
@@ -176,3 +182,11 @@ def test_what_the_owner_names_is_his_to_tell() -> None:
     """A topic of the order itself may be used; a secret never is named by accident."""
     found = recipient_of("Write my boss that I have the flu and need surgery, but it's a secret")
     assert found.named == {"health"}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"), [("Давай о другом", False), ("Поживу в другом городе", False), ("Поговори с другом", True)]
+)
+def test_another_is_no_friend(text: str, named: bool) -> None:
+    """The forms of "другой" are not those of "друг"."""
+    assert names_somebody(text) is named
