@@ -41,7 +41,7 @@ class RerankerConfig(AgentConfig):
 
 
 class GoingAlongConfig(AgentConfig):
-    """Of an agent that goes with the archivist unless it has a model of its own."""
+    """Settings of an agent that goes with the archivist unless it has a model of its own."""
 
     model: str = ""
 

@@ -49,7 +49,7 @@ async def get_chat(call: Call, wanted: OfChat) -> Json:
 
 @method("getChatMemberCount", OfChat)
 async def get_chat_member_count(call: Call, wanted: OfChat) -> int:
-    """Of a private chat two, of a group its people and the bot."""
+    """The number of members: two in a private chat, the people and the bot in a group."""
     chat = call.telegram.reachable_chat(wanted.chat_id)
     return 2 if chat["type"] == "private" else len(call.telegram.repository.members(chat["id"])) + 1
 

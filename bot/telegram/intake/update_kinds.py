@@ -34,7 +34,7 @@ UPDATES: Final = _by_kind(
     Stated(Outcome.HANDLED, "feedback on exactly that answer", ("message_reaction",)),
     Stated(Outcome.HANDLED, "a block holds what waits; groups are greeted, channels left", ("my_chat_member",)),
     Stated(Outcome.HANDLED, "the answer that is being written ends", ("stopped_message_generation",)),
-    Stated(Outcome.HANDLED, "a search in the memory of who asks; somebody unknown gets nothing", ("inline_query",)),
+    Stated(Outcome.HANDLED, "a search in the asking user's memory; somebody unknown gets nothing", ("inline_query",)),
     Stated(Outcome.IGNORED, "the bot leaves channels", ("channel_post", "edited_channel_post")),
     Stated(
         Outcome.IGNORED, "the chats of an owner with others are not read, unless `business.enabled`", BUSINESS

@@ -38,7 +38,7 @@ class SeenNodeOut(Out):
 
 
 class SeenEdgeOut(Out):
-    """Of a fact `name` is its relation and `text` its sentence, of IN_CIRCLE (owner to person) the circle.
+    """`name` is the relation of a fact and `text` its sentence; for IN_CIRCLE (owner to person) they are the circle.
 
     The ids of derived edges work in no other call.
     """

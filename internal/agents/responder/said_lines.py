@@ -187,7 +187,7 @@ def _of_oneself(line: SaidLine) -> bool:
 
 
 def _asker(said: str, request: ResponderRequest) -> list[str]:
-    """In a group, the name of who asks about himself."""
+    """In a group, the name of the member whose own question it is."""
     asker = speaker_of(request.dialogue[-1]) if request.dialogue else ""
     return [asker] if asker and any(token.key in SPEAKER for token in tokens(said)) else []
 

@@ -66,7 +66,7 @@ class Together:
         return [one for one in found if one.state == RunState.DUE]
 
     def handler_of(self, run: Run) -> RunHandler[Any, Any]:
-        """Of an agent that reads together with others."""
+        """The handler of the run's agent, which reads together with others."""
         return next(handler for handler in self._handlers if handler.agent == run.agent)
 
     async def ask(self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]) -> tuple[AgentReply, Replies]:

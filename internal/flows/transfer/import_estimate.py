@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and replies together."""
+        """Tokens of prompts and replies together."""
         return self.prompt_tokens + self.calls * REPLY_TOKENS
 
     def _transcript(self, segments: list[Segment]) -> str:

@@ -127,7 +127,7 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
 
 
 def _best_passages(rows: MessageRows, strongest: NDArray[np.intp], quick: Floats) -> Numbers:
-    """Of each of these messages the row with the best quick score, in order."""
+    """The row of each of these messages with the best quick score, in order."""
     if len(rows.slot) == len(rows.scales):  # every message has one row
         return np.unique(strongest).astype(np.int32)
     order = strongest[np.lexsort((-quick[strongest], rows.slot[strongest]))]

@@ -232,7 +232,7 @@ class PassageReader:
 def best_lines(
     connection: Connection, user_id: int, found: Iterable[Episode], words: Sequence[Word]
 ) -> dict[str, PassageLine]:
-    """Of each of these episodes, by id, the visible line that holds most of these words, if it has any line.
+    """The visible line of each of these episodes that holds most of these words, by id, if it has any line.
 
     The owner is `user` there and the bot `assistant`.
     """

@@ -169,7 +169,7 @@ def _successors_first(candidates: Sequence[PromptCandidate]) -> list[PromptCandi
 
 
 def _deduplicated(candidates: Sequence[PromptCandidate]) -> list[PromptCandidate]:
-    """Of candidates with equal text keeps one, preferably not a passage, else the likeliest, with the best chance."""
+    """Keeps one of candidates with equal text, preferably not a passage, else the likeliest, with the best chance."""
     by_text: dict[str, PromptCandidate] = {}
     for candidate in candidates:
         words = " ".join(_WORD.findall(candidate.text.casefold())) or candidate.key

@@ -72,7 +72,7 @@ async def group_chosen(
 
 
 async def take_home(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
-    """Copies a message of the group to the private memory of who asks for it."""
+    """Copies a message of the group to the private memory of the member who asks for it."""
     group, asker, replied = chat.user, message.from_user, message.reply_to_message
     text = (replied.text or replied.caption or "") if replied is not None else ""
     with acting_for(asker.id if asker is not None else 0):

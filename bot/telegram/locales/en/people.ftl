@@ -126,4 +126,4 @@ contacts-ask = { $count ->
     [one] One of them may be somebody I know: see /people.
    *[other] { $count } of them may be people I know: see /people.
   }
-map-communities = Told of together: { $list }.
+map-communities = Mentioned together: { $list }.
