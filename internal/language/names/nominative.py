@@ -134,7 +134,7 @@ def _shared_cases(written: Sequence[str]) -> frozenset[str]:
 
 def _first_name(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
     names = [name for name in given_names(word) if gender in (None, name.gender)] or list(given_names(word))
-    readings = _matching_readings(word, "first", gender, cases)
+    readings = sorted(_matching_readings(word, "first", gender, cases), key=lambda one: one.language != language)
     lemmas = {name_key(reading.lemma): rank for rank, reading in reversed(list(enumerate(readings)))}
     if "nomn" in cases or not cases:
         nominatives = [name for name in names if not name.declined]

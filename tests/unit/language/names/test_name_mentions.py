@@ -171,3 +171,17 @@ def test_any_text_can_be_read(text: str, language: Language) -> None:
         assert end <= sighting.start < sighting.end <= len(text)
         assert text[sighting.start : sighting.end] == sighting.written
         end = sighting.end
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("uk", "Зустрів Петра на ринку", "Петро"),
+        ("uk", "Бачив Павла вчора", "Павло"),
+        ("ru", "Видел Петра на рынке", "Пётр"),
+        ("ru", "Встретил Павла вчера", "Павел"),
+    ],
+)
+def test_a_name_of_two_languages_is_that_of_the_sentence(language: Language, text: str, name: str) -> None:
+    """Петра and Павла are forms of both."""
+    assert [one.name for one in find_people(text, language)] == [name]
