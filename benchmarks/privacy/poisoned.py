@@ -90,7 +90,7 @@ def _channels(lang: str, text: str) -> dict[str, dict[str, Any]]:
     }
 
 
-class _NoDrafts:
+class NoDrafts:
     async def begin(self, turn: Turn) -> None: ...
 
     async def show(self, turn: Turn, text: str) -> None: ...
@@ -99,7 +99,7 @@ class _NoDrafts:
         return None
 
 
-def _state(connection: Connection, user_id: int) -> dict[str, Any]:
+def state(connection: Connection, user_id: int) -> dict[str, Any]:
     def count(table: Any) -> int:
         return connection.execute(select(func.count()).where(table.c.user_id == user_id)).scalar_one()
 
@@ -121,7 +121,7 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], list[str]]:
         settings |= {"TELEGRAM__GROUP_WINDOW": "0s", "SCHEDULER__TICK": "0.1s"}
         config = load(None, {f"LAPLACED_{key}": value for key, value in settings.items()})
         async with open_alone(config) as (app, _):
-            flow = turn_flow(app, _NoDrafts(), lambda: None)
+            flow = turn_flow(app, NoDrafts(), lambda: None)
             limits = (config.access, phrase, config.telegram.group_window)
             intake = Intake(app.database, app.clock, app.buffers, *limits, app.chronicling)
             for user_id, lang in enumerate(PLANTED, FIRST):
@@ -132,9 +132,9 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], list[str]]:
                 text = PLANTED[lang][kind].format(n=7000 + round_ * 100 + n)
                 channel, more = list(_channels(lang, text).items())[place]
                 with acting_for(user_id):
-                    before = await app.database.read(lambda c, u=user_id: _state(c, u))
+                    before = await app.database.read(lambda c, u=user_id: state(c, u))
                     await _bring(app, intake, flow, n, user_id, dict(more))
-                    after = await app.database.read(lambda c, u=user_id: _state(c, u))
+                    after = await app.database.read(lambda c, u=user_id: state(c, u))
                 made[channel] += 1
                 if changed := [key for key in after if after[key] != before[key]]:
                     hit[channel] += 1
@@ -146,12 +146,12 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], list[str]]:
 
 
 async def _bring(app: App, intake: Intake, flow: Any, n: int, user_id: int, more: dict[str, Any]) -> None:
-    turn = await _take(app, intake, n, user_id, more)
+    turn = await take(app, intake, n, user_id, more)
     if turn is not None:
         await flow.answer(turn)
 
 
-async def _take(app: App, intake: Intake, n: int, user_id: int, more: dict[str, Any]) -> Turn | None:
+async def take(app: App, intake: Intake, n: int, user_id: int, more: dict[str, Any]) -> Turn | None:
     now = app.clock.now()
     [row] = await app.database.write(lambda c: mailbox.receive(c, BOT, [(n, "{}")], now))
     user = await app.database.read(lambda c: users.get(c, user_id))

@@ -66,7 +66,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
     from internal.agents.context_manager.offline import OfflineContextManager
     from internal.agents.enricher.offline import OfflineEnricher
     from internal.agents.reranker.offline import OfflineReranker
-    from internal.agents.responder.offline import OfflineResponder
+    from internal.agents.responder.offline.agent import OfflineResponder
     from internal.agents.task_manager.offline import OfflineTaskManager
 
     agents = config.agents

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from internal.agents.model import ContextRequest, TranscriptLine
-from internal.agents.responder.intent import intent_of
+from internal.agents.responder.offline.intent import intent_of
 from internal.dialogue.snapshots.model import Part
 from internal.language.search.terms import document_terms, words_of
 from internal.language.text.spelling import sentences

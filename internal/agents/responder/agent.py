@@ -30,7 +30,7 @@ from internal.agents.responder.blocks import (
     tasks_block,
 )
 from internal.agents.responder.inner_circle import InnerCircleBlock
-from internal.agents.responder.obey_instructions import instructed_language
+from internal.agents.responder.offline.obey_instructions import instructed_language
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.written_calls import written_calls
 from internal.config.agents import ResponderConfig

@@ -31,7 +31,7 @@ from internal.agents.model import (
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.reranker.offline import OfflineReranker
 from internal.agents.responder.agent import ModelResponder
-from internal.agents.responder.offline import OfflineResponder
+from internal.agents.responder.offline.agent import OfflineResponder
 from internal.agents.task_manager.agent import ModelTaskManager
 from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config.agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, ResponderRequest
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 
 EARLIER = datetime(2026, 3, 2, 10, tzinfo=UTC)
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)

@@ -16,7 +16,7 @@ from internal.access.model import LANGUAGES
 from internal.agents.analyst import offline as _analyst  # noqa: F401
 from internal.agents.archivist.offline import agent as _archivist  # noqa: F401
 from internal.agents.context_manager import offline as _context_manager  # noqa: F401
-from internal.agents.responder import offline as _responder  # noqa: F401
+from internal.agents.responder.offline import agent as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 
 for language in LANGUAGES:

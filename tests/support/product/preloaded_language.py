@@ -16,7 +16,7 @@ from internal.agents.archivist.reply import (
 from internal.agents.context_manager import offline as _context_manager  # noqa: F401
 from internal.agents.enricher import offline as _enricher  # noqa: F401
 from internal.agents.reranker import offline as _reranker  # noqa: F401
-from internal.agents.responder import offline as _responder  # noqa: F401
+from internal.agents.responder.offline import agent as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 from internal.flows.correcting import facts as _corrections  # noqa: F401
 from internal.flows.tasks import handler as _tasks  # noqa: F401

@@ -10,7 +10,7 @@ import pytest
 from internal.agents.archivist.offline.agent import propose
 from internal.agents.model import ArchivistRequest, DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
 from internal.agents.prompts import owner_block
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 from internal.people.model import Circle, Person
 
 AT = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)

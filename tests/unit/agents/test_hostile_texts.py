@@ -31,7 +31,7 @@ from internal.agents.model import (
     TaskManagerRequest,
     TranscriptLine,
 )
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 from internal.agents.task_manager import offline as task_manager
 from internal.dialogue.snapshots.model import EMPTY
 from internal.language.names.same_person import same_person_reason

@@ -27,8 +27,8 @@ from internal.agents.model import (
 )
 from internal.agents.offline_phrases import phrase_source
 from internal.agents.reranker.offline import OfflineReranker, pick
-from internal.agents.responder import offline as responder
-from internal.agents.responder.offline import OfflineResponder, compose
+from internal.agents.responder.offline import agent as responder
+from internal.agents.responder.offline.agent import OfflineResponder, compose
 from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Circle, Person
@@ -196,7 +196,7 @@ def test_small_talk_is_answered_politely(phrase: str, language: Language, said: 
 def test_it_speaks_to_a_friend(language: Language) -> None:
     """No phrase says вы, as nothing else of the bot does."""
     formal = re.compile(r"\b(?:вы|вас|вам|ваш\w*|ви|вами|расскажите|здравствуйте|розкажіть)\b", re.IGNORECASE)
-    assert not formal.search(phrase_source("internal.agents.responder", language))
+    assert not formal.search(phrase_source("internal.agents.responder.offline", language))
 
 
 @pytest.mark.parametrize("language", ["ru", "uk", "en"])
@@ -348,7 +348,7 @@ def test_every_language_has_every_phrase() -> None:
     phrases = [
         {
             entry.id.name
-            for entry in parse_fluent(phrase_source("internal.agents.responder", language)).body
+            for entry in parse_fluent(phrase_source("internal.agents.responder.offline", language)).body
             if isinstance(entry, Message)
         }
         for language in ("ru", "uk", "en")

@@ -18,7 +18,7 @@ from internal.agents.model import (
     TaskManagerRequest,
     TranscriptLine,
 )
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 from internal.agents.task_manager.offline import propose as find
 from internal.dialogue.snapshots.model import EMPTY
 

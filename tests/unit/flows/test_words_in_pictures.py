@@ -13,7 +13,7 @@ from internal.access.model import Language
 from internal.agents.archivist.offline.agent import propose
 from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest, DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 from internal.artifacts.model import mark_of
 from internal.flows.archivist.reply_guard import ReplyGuard
 from internal.language.text.spelling import without_attachments

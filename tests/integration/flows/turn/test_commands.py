@@ -14,7 +14,7 @@ from support.flows.fact_search_stage import Known
 from support.flows.flow_stage import OWNER, Talk
 
 from internal.agents.responder.agent import ModelResponder
-from internal.agents.responder.offline import OfflineResponder
+from internal.agents.responder.offline.agent import OfflineResponder
 from internal.config.agents import ResponderConfig
 from internal.dialogue.mailbox.model import Outgoing
 from internal.dialogue.model import ForwardOrigin, Quoted

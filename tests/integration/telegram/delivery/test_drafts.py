@@ -68,6 +68,21 @@ async def test_a_draft_grows_and_can_be_stopped_by_its_id(stage: BotStage, draft
     assert await pumps() == []
 
 
+async def test_an_answer_that_is_there_at_once_shows_nothing_before(
+    stage: BotStage, drafts: TelegramDrafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither "typing" nor a draft; a slower one shows both."""
+    monkeypatch.setattr(drafts_module, "QUIET_S", 0.4)
+    turn = await turn_of(stage)
+    await drafts.begin(turn)
+    await drafts.show(turn, "Anna")
+    await asyncio.sleep(0.1)
+    assert (await stage.screen(turn.chat_id))["typing"] is False
+    assert (await stage.screen(turn.chat_id))["draft"] is None
+    await shows(stage, turn.chat_id, "Anna")
+    await drafts.end(turn)
+
+
 async def test_a_second_attempt_shows_anew_and_leaves_no_task(stage: BotStage, drafts: TelegramDrafts) -> None:
     """Begun again, the old words go, and one end ends it."""
     turn = await turn_of(stage)

@@ -9,7 +9,7 @@ import pytest
 
 from internal.agents.citations import cited
 from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, ResponderRequest
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 from internal.people.model import Circle, Person
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)

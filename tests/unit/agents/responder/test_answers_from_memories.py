@@ -16,7 +16,7 @@ from internal.agents.model import (
     RecalledPassage,
     ResponderRequest,
 )
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 TOLD = datetime(2026, 1, 31, 22, tzinfo=UTC)

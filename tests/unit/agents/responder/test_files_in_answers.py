@@ -9,7 +9,7 @@ import pytest
 
 from internal.access.model import Language
 from internal.agents.model import DialogueLine, OwnerProfile, PassageLine, RecalledPassage, ResponderRequest
-from internal.agents.responder.offline import compose
+from internal.agents.responder.offline.agent import compose
 
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 TRIP = """Trip plan for June.

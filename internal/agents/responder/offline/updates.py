@@ -7,7 +7,8 @@ changes of jobs, homes, partners, cars, pets and schools in three languages, eac
 from collections.abc import Sequence, Set
 from typing import Final
 
-from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
+from internal.agents.responder.offline.asked_people import SPEAKER, People
+from internal.agents.responder.offline.said_line import SaidLine
 from internal.language.commands.vocabulary import readings
 from internal.language.discretion.meaning import Vector, usual
 from internal.language.facts.occasions import is_occasion
@@ -39,21 +40,21 @@ def newest_update(
     `ended`: what the older text says is known to be over, so that a line may well tell what came instead.
     """
     known = terms_in(older)
-    told = known - besides
+    answering = known - besides
 
     def signs(line: SaidLine) -> float:
         there, of = terms_in(line.text), subjects_of(line.text)
         of = of | {"home"} if "home" in subjects and not there.isdisjoint(place_ids()) else of
         found = 1.0 * bool(of & subjects) - 0.85 * bool(subjects and of - subjects) + 1.8 * tells_change(line.text)
         named = people.named and people.same(line.text, there)
-        return found + 1.4 * bool(told & there) + 1.2 * named
+        return found + 1.4 * bool(answering & there) + 1.2 * named
 
     def may_update(line: SaidLine) -> bool:
         of = subjects_of(line.text)
-        beside = bool(of and subjects) and people.named and not of & subjects and not told & terms_in(line.text)
+        beside = bool(of and subjects) and people.named and not of & subjects and not answering & terms_in(line.text)
         beside = beside or of_other_days(line.text, older, people)
-        told_by_owner = not (line.speaker or line.in_file) and tells_state(line.text)
-        return told_by_owner and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
+        stated = not (line.speaker or line.in_file) and tells_state(line.text)
+        return stated and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
 
     likely = sorted(((signs(line), line) for line in filter(may_update, later)), key=lambda one: -one[0])[:_MOST]
     odds = [

@@ -1,10 +1,10 @@
-"""A line that somebody said, and whether it is about those whom a question is about."""
+"""Whether a line is about those whom a question is about."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
+from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import roles_of
 from internal.language.names.kin import kin_of_word
 from internal.language.names.kinship import relations
@@ -26,35 +26,6 @@ _BEGINS: Final = 3
 """Words of a line among which somebody else stands whom it is about."""
 _BURST: Final = timedelta(minutes=2)
 """Longest pause after which a message goes on from the one before: "sold the Lada", "got himself a Kia"."""
-
-
-@dataclass(frozen=True, slots=True)
-class SaidLine:
-    """A line that states something: `n` is the number of its passage, `speaker` empty for the owner.
-
-    `share` is that of the question's words in it; `change`: it tells what is different now; `follows`: it takes up a
-    word of an older line that answers, such as the name of the old job. Without `at` it is of now.
-    `in_file`: it stands in a file or a text, not in a dialogue. `place`: its number among all lines.
-    """
-
-    text: str
-    at: datetime | None = None
-    n: int | None = None
-    speaker: str = ""
-    outdated: bool = False
-    share: float = 0.0
-    change: bool = False
-    follows: bool = False
-    in_file: bool = False
-    place: int = 0
-
-    def newer_than(self, moment: datetime | None) -> bool:
-        return self.at is None or moment is None or self.at > moment or (self.overrides and self.at == moment)
-
-    @property
-    def overrides(self) -> bool:
-        """Whether an older line or fact is to be read as what was so before it."""
-        return self.change or self.follows
 
 
 class People:

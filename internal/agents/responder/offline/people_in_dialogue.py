@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from internal.agents.archivist.offline.bio_quotes import asks, unknown_of
 from internal.agents.archivist.offline.people import Dossier, Reading
 from internal.agents.model import DialogueLine, ResponderRequest, TranscriptLine
-from internal.agents.responder.intent import intent_of
+from internal.agents.responder.offline.intent import intent_of
 from internal.agents.role_words import calling, roles_of
 from internal.language.commands.recognise import is_order
 from internal.language.names.name_words import name_words

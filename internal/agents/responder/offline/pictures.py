@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.agents.responder.intent import intent_of
+from internal.agents.responder.offline.intent import intent_of
 from internal.language.search.terms import terms_in, topic_terms
 from internal.language.text.spelling import with_signs, without_attachments, words
 

@@ -9,7 +9,6 @@ from typing import TypeVar
 from internal.agents.model import DialogueLine, Language, PassageLine, RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.agents.prompts import block, newest_lines
-from internal.agents.responder.asked_people import SaidLine
 from internal.agents.responder.blocks import (
     day,
     instructions_block,
@@ -18,10 +17,10 @@ from internal.agents.responder.blocks import (
     passages_block,
     recalled_block,
 )
-from internal.agents.responder.discretion import discreet
-from internal.agents.responder.intent import Intent, asked_name, asks_about_somebody, intent_of, orders_writing
-from internal.agents.responder.obey_instructions import as_instructed, instructed_language
-from internal.agents.responder.people_in_dialogue import (
+from internal.agents.responder.offline.discretion import discreet
+from internal.agents.responder.offline.intent import Intent, asked_name, asks_about_somebody, intent_of, orders_writing
+from internal.agents.responder.offline.obey_instructions import as_instructed, instructed_language
+from internal.agents.responder.offline.people_in_dialogue import (
     Subject,
     author_of,
     own_words,
@@ -30,9 +29,10 @@ from internal.agents.responder.people_in_dialogue import (
     roles_of_one,
     subjects,
 )
-from internal.agents.responder.pictures import answering_picture, in_last_picture
-from internal.agents.responder.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
-from internal.agents.responder.said_lines import newest_about, overtakes, quotable, repeats, without_file_marks
+from internal.agents.responder.offline.pictures import answering_picture, in_last_picture
+from internal.agents.responder.offline.quotes import newest_about, overtakes, quotable, repeats, without_file_marks
+from internal.agents.responder.offline.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
+from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
 from internal.language.names.kinship import MY
@@ -141,7 +141,7 @@ class _Speech:
 
     def __call__(self, phrase: str, **values: str | int) -> str:
         given = {name: value[:_LONGEST_VALUE] if isinstance(value, str) else value for name, value in values.items()}
-        return offline_phrase("internal.agents.responder", self.language, phrase, **given)
+        return offline_phrase(__package__, self.language, phrase, **given)
 
     def names(self, names: Sequence[str]) -> str:
         head, last = names[:-1], names[-1]

@@ -14,11 +14,12 @@ from itertools import pairwise
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.agents.responder.asked_people import SPEAKER, People, SaidLine
-from internal.agents.responder.intent import intent_of
-from internal.agents.responder.people_in_dialogue import author_of, speaker_of
-from internal.agents.responder.pictures import subjects_of_file, without_question
-from internal.agents.responder.updates import newest_update, of_other_days
+from internal.agents.responder.offline.asked_people import SPEAKER, People
+from internal.agents.responder.offline.intent import intent_of
+from internal.agents.responder.offline.people_in_dialogue import author_of, speaker_of
+from internal.agents.responder.offline.pictures import subjects_of_file, without_question
+from internal.agents.responder.offline.said_line import SaidLine
+from internal.agents.responder.offline.updates import newest_update, of_other_days
 from internal.language.commands.recognise import is_order
 from internal.language.facts.occasions import is_occasion
 from internal.language.names.places import place_ids
@@ -114,8 +115,8 @@ def newest_about(
         from_there = begun if known <= there else begun | taken_up
         goes_on = not line.speaker and bool(from_there & {term[:_STEM] for term in there})
         names_only = not any(there & word for word in asked if not word & people.terms)
-        beside = subjects and names_only and (not of & subjects if of else not tells_state(line.text))
-        beside = beside or (subjects and names_only and is_occasion(line.text))
+        of_another = not of & subjects if of else not tells_state(line.text)
+        beside = subjects and names_only and (of_another or is_occasion(line.text))
         fits = (
             touches
             or (share >= _HALF and not beside)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.agents.responder.people_in_dialogue import Subject, people_named_in
+from internal.agents.responder.offline.people_in_dialogue import Subject, people_named_in
 from internal.language.discretion.meaning import topic_odds
 from internal.language.discretion.sensitivity import Topic, topics_of
 from internal.language.names.mentions import find_people
