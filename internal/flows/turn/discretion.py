@@ -118,7 +118,9 @@ class Discretion:
         words = _tokens(said) if found.role == "person" else set[str]()
         meant = next((one for one, forms in names.items() if words & forms), None)
         written = may_be_for_others(said)
-        somebody = is_addressed(said) or names_somebody(said) or meant is not None or await self._in_dative(said)
+        somebody = is_addressed(said) or names_somebody(said) or meant is not None
+        if not somebody and (readers == "others" or not written):
+            somebody = await self._in_dative(said)
         order = Order(found, meant, said, asked.text, readers == "others" and somebody, written or somebody)
         if worked_on is not None:
             return _continued(worked_on, order)
@@ -128,6 +130,7 @@ class Discretion:
         return replace(order, certain=False) if earlier is None else _continued(earlier, order)
 
     async def _in_dative(self, said: str) -> bool:
+        """Whether a message names somebody in the dative; true where nobody can tell."""
         try:
             return await self._worker.run(names_in_dative, said)
         except (ModelError, LanguageCallFailed) as error:
