@@ -42,9 +42,9 @@ def configuration(environ: Mapping[str, str], port: int) -> str:
 
 def main() -> None:
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 6379
-    told = configuration(os.environ, port).encode()
+    settings = configuration(os.environ, port).encode()
     read, write = os.pipe()
-    os.write(write, told)
+    os.write(write, settings)
     os.close(write)
     os.dup2(read, 0)
     os.environ.pop("FALKORDB_PASSWORD")

@@ -235,11 +235,11 @@ async def _said_until_ready(process: asyncio.subprocess.Process) -> str:
 
 
 async def converse(running: Running, people: ControlClient, user_id: int, lang: str) -> None:
-    told, asked = CONVERSATIONS[lang]
-    for text in told:
+    lines, asked = CONVERSATIONS[lang]
+    for text in lines:
         await say(people, user_id, text)
     async with asyncio.timeout(60):
-        while len(await running.people(user_id)) < len(told):  # noqa: ASYNC110 - another process is waited for
+        while len(await running.people(user_id)) < len(lines):  # noqa: ASYNC110 - another process is waited for
             await asyncio.sleep(0.2)
     for text in asked:
         await say(people, user_id, text)

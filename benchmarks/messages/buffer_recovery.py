@@ -135,10 +135,10 @@ async def _in_a_process(path: Path) -> dict[str, float]:
         str(path),
         stdout=asyncio.subprocess.PIPE,
     )
-    told, _ = await process.communicate()
+    output, _ = await process.communicate()
     if process.returncode:
         raise SystemExit("the recovery failed")
-    found: dict[str, float] = json.loads(told)
+    found: dict[str, float] = json.loads(output)
     return found
 
 

@@ -96,8 +96,8 @@ async def fragment(folder: Path) -> None:
             for number in range(MESSAGES):
                 said = partial(_say, text=lines[number % len(lines)], number=number)
                 await database.write(said)
-        told = environment(data, settings={"TELEGRAM__TOKEN": SETTINGS["TELEGRAM__TOKEN"]})
-        await _twice(folder / "fragment", [sys.executable, "-m", "bot", "archive"], told)
+        variables = environment(data, settings={"TELEGRAM__TOKEN": SETTINGS["TELEGRAM__TOKEN"]})
+        await _twice(folder / "fragment", [sys.executable, "-m", "bot", "archive"], variables)
 
 
 _SAID = {
@@ -119,17 +119,17 @@ async def start(folder: Path) -> None:
             data = Path(name) / "data"
             await acquaint(data / "laplaced.db", [FIRST_USER], 20)
             async with InstantTelegram() as telegram:
-                told = environment(data, settings=SETTINGS | {"TELEGRAM__API_BASE": telegram.url})
-                async with running((*spying(folder / f"start.{kind}"), "--", *BOT), told) as spy:
+                variables = environment(data, settings=SETTINGS | {"TELEGRAM__API_BASE": telegram.url})
+                async with running((*spying(folder / f"start.{kind}"), "--", *BOT), variables) as spy:
                     os.kill(_child(spy.pid), signal.SIGTERM)  # py-spy writes when its program has ended
                     await spy.process.wait()
 
 
 async def _twice(out: Path, command: list[str], variables: dict[str, str] | None = None) -> None:
-    told = variables or environment(out.parent)
+    variables = variables or environment(out.parent)
     for kind in (".svg", ".txt"):
         spied = (*spying(out.with_suffix(kind)), "--", *command)
-        process = await asyncio.create_subprocess_exec(*spied, cwd=ROOT, env=told, stdout=subprocess.DEVNULL)
+        process = await asyncio.create_subprocess_exec(*spied, cwd=ROOT, env=variables, stdout=subprocess.DEVNULL)
         await process.wait()
 
 

@@ -162,10 +162,10 @@ async def live(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                 quarters.append(await living.quarter(asked.rounds))
                 print(f"quarter {len(quarters)}: {quarters[-1]}", file=sys.stderr, flush=True)
         await living.until(BEGAN + lasted)
-        told = await _told(app, living, quarters, mirror=asked.mirror)
+        figures = await _quarter_figures(app, living, quarters, mirror=asked.mirror)
         await living.exchange("И ещё одно: завтра будет дождь.")  # is in no fragment when the product stops
-    told["restart_s"], told["restored"] = await _restart(folder, clock)
-    return told | {"took_s": time.perf_counter() - began, "sessions": sessions}
+    figures["restart_s"], figures["restored"] = await _restart(folder, clock)
+    return figures | {"took_s": time.perf_counter() - began, "sessions": sessions}
 
 
 def _add_owner(connection: Connection) -> User | None:
@@ -173,7 +173,7 @@ def _add_owner(connection: Connection) -> User | None:
     return access.admit(connection, author, allowed=[OWNER], admit_all=False, now=BEGAN)
 
 
-async def _told(app: App, living: Living, quarters: list[Quarter], *, mirror: bool) -> dict[str, Any]:
+async def _quarter_figures(app: App, living: Living, quarters: list[Quarter], *, mirror: bool) -> dict[str, Any]:
     began = time.perf_counter()
     audit = await app.auditing.audit(OWNER)
     audit_s, began = time.perf_counter() - began, time.perf_counter()
@@ -207,23 +207,25 @@ async def _restart(folder: Path, clock: FrozenClock) -> tuple[float, int]:
         return time.perf_counter() - began, restored
 
 
-def whole(told: dict[str, Any]) -> bool:
+def whole(figures: dict[str, Any]) -> bool:
     """Whether the aims of the audit are met, there is one chain, and the mirror holds what the store does."""
-    audit = told["audit"]
+    audit = figures["audit"]
     aims = all(audit[name] == 1.0 for name in ("next_integrity", "full_text", "analysis_coverage"))
     wholly = aims and audit["entity_uniqueness"] >= 0.98 and audit["orphans"] == 0
-    return bool(wholly and told["chains"] == 1 and told["restored"] == 1 and not told["mirror"].get("different"))
+    return bool(
+        wholly and figures["chains"] == 1 and figures["restored"] == 1 and not figures["mirror"].get("different")
+    )
 
 
-def show(told: dict[str, Any]) -> None:
-    first = told["quarters"][0]
+def show(figures: dict[str, Any]) -> None:
+    first = figures["quarters"][0]
     print(f"{'messages':>9}{'size, MiB':>11}{'write, ms':>11}{'CPU':>7}{'ratio':>7}{'archive, ms':>13}", end="")
     print(f"{'recall, ms':>12}{'CPU':>7}{'ratio':>7}")
-    for one in told["quarters"]:
+    for one in figures["quarters"]:
         print(f"{one['messages']:>9}{one['size'] / 2**20:>11.1f}{one['write']:>11.1f}{one['write_cpu']:>7.1f}", end="")
         print(f"{one['write_cpu'] / first['write_cpu']:>7.2f}{one['archive']:>13.0f}{one['recall']:>12.1f}", end="")
         print(f"{one['recall_cpu']:>7.1f}{one['recall_cpu'] / first['recall_cpu']:>7.2f}")
-    for name, found in told.items():
+    for name, found in figures.items():
         if name != "quarters":
             print(f"{name}: {json.dumps(found, ensure_ascii=False)}")
 
@@ -242,13 +244,13 @@ def main() -> None:
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as passing:
         folder = asked.keep or Path(passing)
-        told = asyncio.run(live(folder, asked))
+        figures = asyncio.run(live(folder, asked))
     if asked.json:
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(figures, ensure_ascii=False))
     else:
         print(circumstances())
-        show(told)
-    sys.exit(0 if whole(told) else 1)
+        show(figures)
+    sys.exit(0 if whole(figures) else 1)
 
 
 if __name__ == "__main__":

@@ -66,13 +66,13 @@ async def stage(store: Path | str, users: Sequence[int]) -> AsyncIterator[tuple[
 
 async def worker(variables: dict[str, str], folder: Path, number: int) -> asyncio.subprocess.Process:
     """One more process, once it says that it works."""
-    told = folder / f"worker-{number}.out"
-    with told.open("wb") as out, (folder / "bot.log").open("ab") as log:
+    output = folder / f"worker-{number}.out"
+    with output.open("wb") as out, (folder / "bot.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
             *BOT, "worker", env=variables, cwd=folder, stdout=out, stderr=log
         )
     async with asyncio.timeout(120):
-        while b"works" not in told.read_bytes():  # noqa: ASYNC110 - another process writes it
+        while b"works" not in output.read_bytes():  # noqa: ASYNC110 - another process writes it
             await asyncio.sleep(0.1)
     return process
 

@@ -181,7 +181,7 @@ class Times:
 
         return end
 
-    def told(self, name: str) -> dict[str, float]:
+    def quantiles(self, name: str) -> dict[str, float]:
         cuts = statistics.quantiles(self.wall, n=100, method="inclusive")
         cpu = statistics.median(self.cpu)
         return {f"{name}_p50_ms": cuts[49], f"{name}_p99_ms": cuts[98], f"{name}_cpu_p50_ms": cpu}
@@ -209,7 +209,7 @@ async def of_size(stage: Stage, database: Database, owner: int, size: Size, lang
         end()
         hits.append(sum(recalled.counts.values()))
     found = {"messages": size.messages, "first_ms": cold.wall[0], "first_cpu_ms": cold.cpu[0]}
-    found |= warm.told("assembly") | alone.told("bare")
+    found |= warm.quantiles("assembly") | alone.quantiles("bare")
     found |= {"product_p50_ms": statistics.median(products.wall), "query_p50_ms": statistics.median(queries.wall)}
     found |= {"product_cpu_p50_ms": statistics.median(products.cpu), "query_cpu_p50_ms": statistics.median(queries.cpu)}
     ratios = [one / other for one, other in zip(warm.wall, alone.wall, strict=True)]
@@ -231,7 +231,7 @@ async def after_writes(stage: Stage, database: Database, owner: int, language: L
         recalled = await stage.recall(owner, Question(f"{word}?", question.vector))
         end()
         seen += any(written.id == one.ref_id or word in line.text for one in recalled.passages for line in one.lines)
-    return times.told("after_write") | {"writes": AFTER_WRITES, "writes_seen": seen}
+    return times.quantiles("after_write") | {"writes": AFTER_WRITES, "writes_seen": seen}
 
 
 async def loop_gaps(stage: Stage, owner: int, questions: Sequence[Question]) -> dict[str, float]:
@@ -279,8 +279,8 @@ async def many_owners(
         end()
         caches = (stage.people.cached_bytes, stage.knowledge.cached_bytes, stage.messages.cached_bytes)
         most = max(most, *caches)
-    told = {"owners": len(owners), "budget_mib": SMALL_BUDGET / 2**20, "most_cached_mib": most / 2**20}
-    return first.told("small_first") | told | {"grown_mib": (_resident() - before) / 2**20}
+    figures = {"owners": len(owners), "budget_mib": SMALL_BUDGET / 2**20, "most_cached_mib": most / 2**20}
+    return first.quantiles("small_first") | figures | {"grown_mib": (_resident() - before) / 2**20}
 
 
 def _resident() -> int:

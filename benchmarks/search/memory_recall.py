@@ -83,7 +83,7 @@ async def speed(count: int, links: int, dimensions: int, rounds: int) -> dict[st
                 _ = matrix @ query
                 times["bare"].append((time.perf_counter() - began) * 1000)
                 found.append(sum(one.associated for one in await beside.for_question(OWNER, question, query)))
-            return _told(cold, times, found, search.cached_bytes)
+            return _figures(cold, times, found, search.cached_bytes)
     finally:
         await worker.close()
 
@@ -94,7 +94,7 @@ async def _taken(work: Callable[[], Awaitable[Any]]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def _told(cold: float, times: dict[str, list[float]], found: list[int], cached: int) -> dict[str, float]:
+def _figures(cold: float, times: dict[str, list[float]], found: list[int], cached: int) -> dict[str, float]:
     median = {name: statistics.median(taken) for name, taken in times.items()}
     return {
         "first_ms": cold,
@@ -164,7 +164,7 @@ def _store(
 
 def _edge(edge_id: str, type: str, source: str, target: str, strength: float | None = None) -> dict[str, Any]:
     ends = {"source": source, "target": target, "source_origin": source, "target_origin": target}
-    told: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "id": edge_id,
         "type": type,
         "strength": strength,
@@ -172,15 +172,15 @@ def _edge(edge_id: str, type: str, source: str, target: str, strength: float | N
         "created_at": NOW,
         "props": {},
     }
-    return _EVERY | ends | told | {"props": {}}
+    return _EVERY | ends | columns | {"props": {}}
 
 
-def _make_findable(connection: Connection, kind: str, told: list[tuple[str, str]]) -> None:
-    terms = document_terms([text for _, text in told])
+def _make_findable(connection: Connection, kind: str, texts: list[tuple[str, str]]) -> None:
+    terms = document_terms([text for _, text in texts])
     rows = [
         {"user_id": OWNER, "item": f"{kind}:{ref}", "kind": kind, "ref_id": ref, "text": text, "rev": 1}
         | {"text_hash": text_hash(text), "terms": found, "terms_hash": text_hash(text), "analyzer": ANALYZER}
-        for (ref, text), found in zip(told, terms, strict=True)
+        for (ref, text), found in zip(texts, terms, strict=True)
     ]
     connection.execute(insert(search_items), rows)
 

@@ -89,8 +89,8 @@ class LivedConsole:
         """What the archivist tells of a memory besides its words."""
         own = (graph_nodes.c.user_id == self._owner) & (graph_nodes.c.label == "Memory")
         for node_id, props in connection.execute(select(graph_nodes.c.id, graph_nodes.c.props).where(own)).all():
-            told = props | {"summary": props["content"], "confidence": 0.9}
-            connection.execute(update(graph_nodes).where(own, graph_nodes.c.id == node_id).values(props=told))
+            filled = props | {"summary": props["content"], "confidence": 0.9}
+            connection.execute(update(graph_nodes).where(own, graph_nodes.c.id == node_id).values(props=filled))
 
     def _ago(self, number: int, count: int) -> datetime:
         """Evenly over half a year, the last a minute ago."""

@@ -79,9 +79,9 @@ def _until_open(port: int) -> None:
     raise SystemExit("FalkorDB does not answer")
 
 
-async def tell(told: dict[str, Any], port: int) -> dict[str, int]:
-    config = LLMConfig(api_key="none", model=told["model"], small_model=told["model"], base_url=told["url"])
-    embedding = OpenAIEmbedderConfig(api_key="none", embedding_model=told["embedder"], base_url=told["url"])
+async def tell(settings: dict[str, Any], port: int) -> dict[str, int]:
+    config = LLMConfig(api_key="none", model=settings["model"], small_model=settings["model"], base_url=settings["url"])
+    embedding = OpenAIEmbedderConfig(api_key="none", embedding_model=settings["embedder"], base_url=settings["url"])
     driver = FalkorDriver(host="127.0.0.1", port=port, database=GROUP)
     graphiti = Graphiti(
         graph_driver=driver,
@@ -92,8 +92,8 @@ async def tell(told: dict[str, Any], port: int) -> dict[str, int]:
     )
     try:
         await graphiti.build_indices_and_constraints()
-        for episodes in told["episodes"]:
-            if told["bulk"]:
+        for episodes in settings["episodes"]:
+            if settings["bulk"]:
                 await graphiti.add_episode_bulk([_raw(one) for one in episodes], group_id=GROUP)
             else:
                 for one in episodes:

@@ -19,7 +19,7 @@ from internal.testing import Asked
 
 OWNER = "Olena"
 AGENTS = ("archivist", "responder", "reranker", "enricher")
-EMBEDDER = "told/embedder"
+EMBEDDER = "known/embedder"
 FUNCTIONAL = {"LIVES_IN", "WORKS_FOR"}
 """Who starts to live or work elsewhere has stopped to do so where he did."""
 
@@ -58,7 +58,7 @@ SMALL_TALK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Statement:
     """What one sentence says."""
 
     sentence: str
@@ -78,7 +78,7 @@ class Dialogues:
 
     seed: int
     fragments: list[list[str]] = field(default_factory=list)
-    truth: dict[str, Told] = field(default_factory=dict)
+    truth: dict[str, Statement] = field(default_factory=dict)
 
     @classmethod
     def made(cls, seed: int, fragments: int, messages: int) -> Dialogues:
@@ -101,13 +101,13 @@ class Dialogues:
         source = chance.choice(PEOPLE)
         target = chance.choice([one for one in targets if one != source])
         sentence = words.format(source, target)
-        self.truth[sentence] = Told(sentence, source, relation, target, label)
+        self.truth[sentence] = Statement(sentence, source, relation, target, label)
         return sentence
 
-    def said_in(self, text: str) -> list[Told]:
+    def said_in(self, text: str) -> list[Statement]:
         """What a text says, in its order."""
-        found = [(text.find(sentence), told) for sentence, told in self.truth.items() if sentence in text]
-        return [told for _, told in sorted(found, key=lambda one: one[0])]
+        found = [(text.find(sentence), statement) for sentence, statement in self.truth.items() if sentence in text]
+        return [statement for _, statement in sorted(found, key=lambda one: one[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class Knower:
         return said
 
     def _kind(self, asked: Asked) -> str:
-        if asked.model.startswith("told/"):
-            return asked.model.removeprefix("told/")
+        if asked.model.startswith("known/"):
+            return asked.model.removeprefix("known/")
         return str(asked.body["response_format"]["json_schema"]["name"])
 
     def _answers(self) -> dict[str, Callable[[str], Any]]:
@@ -165,8 +165,8 @@ class Knower:
         """New people and things, and every fact that is not known yet in the same words, with its lines."""
         known, people = _between(prompt, "known_facts"), _known_people(_between(prompt, "people"))
         lines = re.findall(r"^(\d+)\. (.*)$", _between(prompt, "transcript"), re.MULTILINE)
-        told = [(int(number), one) for number, text in lines for one in self.dialogues.said_in(text)]
-        fresh = [(number, one) for number, one in told if one.sentence not in known]
+        statements = [(int(number), one) for number, text in lines for one in self.dialogues.said_in(text)]
+        fresh = [(number, one) for number, one in statements if one.sentence not in known]
         cited: dict[str, list[int]] = {}
         for number, one in fresh:
             for name in one.ends:
@@ -218,8 +218,10 @@ class Knower:
     def _edges(self, prompt: str) -> dict[str, Any]:
         names = {one["name"] for one in json.loads(_between(prompt, "ENTITIES"))}
         since = _between(prompt, "REFERENCE_TIME").split("#")[0].strip()
-        told = [one for one in self.dialogues.said_in(_between(prompt, "CURRENT_MESSAGE")) if set(one.ends) <= names]
-        return {"edges": [_edge(one) | _holds_since(since) | {"episode_indices": [0]} for one in told]}
+        statements = [
+            one for one in self.dialogues.said_in(_between(prompt, "CURRENT_MESSAGE")) if set(one.ends) <= names
+        ]
+        return {"edges": [_edge(one) | _holds_since(since) | {"episode_indices": [0]} for one in statements]}
 
     def _duplicates(self, prompt: str) -> dict[str, Any]:
         """The same words are the same fact; a new home or job ends the one before."""
@@ -231,7 +233,7 @@ class Knower:
             "contradicted_facts": [one["idx"] for one in [*existing, *candidates] if self._ends(new, one["fact"])],
         }
 
-    def _ends(self, new: Told, fact: str) -> bool:
+    def _ends(self, new: Statement, fact: str) -> bool:
         old = self.dialogues.truth[fact]
         same = (old.source, old.relation) == (new.source, new.relation)
         return same and new.relation in FUNCTIONAL and old.target != new.target
@@ -246,7 +248,11 @@ class Knower:
         summaries = []
         for one in json.loads(_between(prompt, "ENTITIES")):
             known = one.get("summary", one.get("existing_summary")) or ""
-            news = [told.sentence for told in said if one["name"] in told.ends and told.sentence not in known]
+            news = [
+                statement.sentence
+                for statement in said
+                if one["name"] in statement.ends and statement.sentence not in known
+            ]
             if news:
                 summaries.append({"name": one["name"], "summary": " ".join([known, *news]).strip()})
         return {"summaries": summaries}
@@ -254,11 +260,11 @@ class Knower:
     def _both(self, prompt: str) -> dict[str, Any]:
         parts = re.split(r"^\[Episode (\d+)\].*$", _between(prompt, "CURRENT MESSAGES"), flags=re.MULTILINE)
         numbered = [(0, parts[0])] if len(parts) == 1 else list(zip(map(int, parts[1::2]), parts[2::2], strict=True))
-        told = [(number, one) for number, text in numbered for one in self.dialogues.said_in(text)]
-        names = dict.fromkeys([OWNER, *(name for _, one in told for name in one.ends)])
+        statements = [(number, one) for number, text in numbered for one in self.dialogues.said_in(text)]
+        names = dict.fromkeys([OWNER, *(name for _, one in statements for name in one.ends)])
         return {
             "extracted_entities": [_typed(name) for name in names],
-            "edges": [_edge(one) | {"episode_indices": [number]} for number, one in told],
+            "edges": [_edge(one) | {"episode_indices": [number]} for number, one in statements],
         }
 
 
@@ -266,7 +272,7 @@ def _typed(name: str) -> dict[str, Any]:
     return {"name": name, "entity_type_id": 0}
 
 
-def _edge(one: Told) -> dict[str, Any]:
+def _edge(one: Statement) -> dict[str, Any]:
     return {
         "source_entity_name": one.source,
         "target_entity_name": one.target,

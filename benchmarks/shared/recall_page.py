@@ -336,8 +336,8 @@ def page(
 
 
 def _development(title: str, measured: Measured, plot: str = "") -> str:
-    told = report(measured.shipped)
-    files = sorted(told["by_file"])
+    figures = report(measured.shipped)
+    files = sorted(figures["by_file"])
     page = DEVELOPMENT.format(
         title=title,
         files=", ".join(f"`{file}`" for file in files),
@@ -345,9 +345,9 @@ def _development(title: str, measured: Measured, plot: str = "") -> str:
         ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", mean_metrics(measured.shipped))]),
         plot=plot,
         categories=metrics_table(
-            "category", [(_category(name), of) for name, of in told["by_category"].items() if name]
+            "category", [(_category(name), of) for name, of in figures["by_category"].items() if name]
         ),
-        by_file=metrics_table("file", told["by_file"].items()),
+        by_file=metrics_table("file", figures["by_file"].items()),
     )
     if not measured.learned_there:
         return page

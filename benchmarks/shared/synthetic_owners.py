@@ -167,31 +167,31 @@ class Life:
 
     def _messages(self, connection: Connection, chosen: range) -> None:
         topics = [random.Random(self.owner * 7 + number // SESSION).randrange(TOPICS) for number in chosen]
-        told = [self.language.text(topic, self._chance.randint(6, 20), self._chance) for topic in topics]
+        texts = [self.language.text(topic, self._chance.randint(6, 20), self._chance) for topic in topics]
         rows = []
         for number in chosen:
             at = NOW - timedelta(
                 minutes=(self.size.messages - number) * 2 + (self.size.messages - number) // SESSION * 400
             )
             row = {"seq": number + 1, "id": f"{self.owner}m{number}", "role": "assistant" if number % 2 else "user"}
-            row |= {"content": " ".join(told[number - chosen[0]]), "timestamp": at, "chat_id": self.owner, "rev": 1}
+            row |= {"content": " ".join(texts[number - chosen[0]]), "timestamp": at, "chat_id": self.owner, "rev": 1}
             rows.append(row | {"episode_id": f"{self.owner}e{number // SESSION}", "user_id": self.owner})
         _put(connection, messages, rows)
         first = [number for number in chosen if number % SESSION == 0]
         _put(connection, episodes, [self._episode(rows[number - chosen[0]], number) for number in first])
-        named = [(row["id"], words) for row, words in zip(rows, told, strict=True)]
+        named = [(row["id"], words) for row, words in zip(rows, texts, strict=True)]
         self._findable(connection, "message", named, topics, embedded=self.size.embedded_messages)
-        some = [(f"{self.owner}e{number // SESSION}", told[number - chosen[0]]) for number in first]
+        some = [(f"{self.owner}e{number // SESSION}", texts[number - chosen[0]]) for number in first]
         self._findable(connection, "episode", some, [topics[number - chosen[0]] for number in first])
 
     def _episode(self, row: dict[str, Any], number: int) -> dict[str, Any]:
-        told = {"id": row["episode_id"], "source": "message", "name": "", "content": "", "source_description": ""}
+        episode = {"id": row["episode_id"], "source": "message", "name": "", "content": "", "source_description": ""}
         times = {"reference_time": row["timestamp"], "created_at": row["timestamp"]}
-        return {"user_id": self.owner, "first_seq": number + 1, "last_seq": number + SESSION} | told | times
+        return {"user_id": self.owner, "first_seq": number + 1, "last_seq": number + SESSION} | episode | times
 
     def _people(self, connection: Connection, chosen: range) -> None:
         topics = [number % TOPICS for number in chosen]
-        told = [
+        texts = [
             [*person_name(number).split(), *self.language.text(topic, 10, self._chance)]
             for number, topic in zip(chosen, topics, strict=True)
         ]
@@ -199,7 +199,7 @@ class Life:
         every = {"user_id": self.owner, "first_seen": NOW, "last_seen": NOW, "mention_count": 3, "rev": 1}
         every |= {"aliases": [], "field_meta": {}}
         rows: list[dict[str, Any]] = []
-        for number, words in zip(chosen, told, strict=True):
+        for number, words in zip(chosen, texts, strict=True):
             row = {"id": first + number, "entity_id": f"{self.owner}p{number}", "display_name": person_name(number)}
             # Of the inner circle, which stands in every prompt, as many as people have.
             circle = circles[number % 2] if number < 20 else circles[2 + number % 3]
@@ -214,14 +214,14 @@ class Life:
         given = [(row["entity_id"], "Entity", {"name": row["display_name"], "type": "person"}) for row in rows]
         self._nodes(connection, given)
         self._findable(
-            connection, "person", [(str(row["id"]), words) for row, words in zip(rows, told, strict=True)], topics
+            connection, "person", [(str(row["id"]), words) for row, words in zip(rows, texts, strict=True)], topics
         )
 
     def _facts(self, connection: Connection, chosen: range) -> None:
         topics = [self._chance.randrange(TOPICS) for _ in chosen]
-        told = [self.language.text(topic, self._chance.randint(5, 9), self._chance) for topic in topics]
+        texts = [self.language.text(topic, self._chance.randint(5, 9), self._chance) for topic in topics]
         edges, stated, said, receipts = [], [], [], []
-        for number, words in zip(chosen, told, strict=True):
+        for number, words in zip(chosen, texts, strict=True):
             ends = [f"{self.owner}p{self._chance.randrange(self.size.people)}" for _ in range(2)]
             edge_id, text = f"{self.owner}f{number}", " ".join(words)
             edge = {
@@ -247,20 +247,20 @@ class Life:
         for table, rows in ((graph_edges, edges), (claims, said), (facts, stated), (evidence, receipts)):
             _put(connection, table, rows)
         self._findable(
-            connection, "fact", [(edge["id"], words) for edge, words in zip(edges, told, strict=True)], topics
+            connection, "fact", [(edge["id"], words) for edge, words in zip(edges, texts, strict=True)], topics
         )
 
     def _memories(self, connection: Connection, chosen: range) -> None:
         topics = [self._chance.randrange(TOPICS) for _ in chosen]
-        told = [self.language.text(topic, self._chance.randint(5, 9), self._chance) for topic in topics]
-        named = [(f"{self.owner}n{number}", words) for number, words in zip(chosen, told, strict=True)]
+        texts = [self.language.text(topic, self._chance.randint(5, 9), self._chance) for topic in topics]
+        named = [(f"{self.owner}n{number}", words) for number, words in zip(chosen, texts, strict=True)]
         self._nodes(connection, [(node_id, "Memory", {"content": " ".join(words)}) for node_id, words in named])
         self._findable(connection, "node", named, topics)
 
-    def _nodes(self, connection: Connection, told: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    def _nodes(self, connection: Connection, texts: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
         every = {"user_id": self.owner, "created_at": NOW, "schema_v": 1, "rev": 1, "field_meta": {}}
         rows = []
-        for node_id, label, given in told:
+        for node_id, label, given in texts:
             name = given.get("name")
             names = {"name": name, "name_key": name_key(name) if name else None, "subtype": given.get("type")}
             rows.append(every | {"id": node_id, "label": label, "props": given} | names)
@@ -270,7 +270,7 @@ class Life:
         self,
         connection: Connection,
         kind: str,
-        told: Sequence[tuple[str, Sequence[str]]],
+        texts: Sequence[tuple[str, Sequence[str]]],
         topics: Sequence[int],
         *,
         embedded: bool = True,
@@ -278,7 +278,7 @@ class Life:
         by = made_by(MODEL, self.language.dimensions) if embedded else None
         every = {"user_id": self.owner, "kind": kind, "rev": 1, "analyzer": ANALYZER, "embedded": by}
         rows = []
-        for ref_id, words in told:
+        for ref_id, words in texts:
             text = " ".join(words)
             row = {"item": f"{kind}:{ref_id}", "ref_id": ref_id, "text": text, "terms": self.language.terms(words)}
             row |= {"traits": traits_of(text) if kind == "message" else None}

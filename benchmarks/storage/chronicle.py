@@ -125,32 +125,32 @@ class Talk:
 
 async def measure(folder: Path, count: int, rounds: int) -> None:
     async with Database.open(folder / "with.db") as kept, Database.open(folder / "without.db") as bare:
-        told, silent = Talk(kept, SessionLifecycle()), Talk(bare, Silent())
-        for talk in (told, silent):
+        kept_talk, silent = Talk(kept, SessionLifecycle()), Talk(bare, Silent())
+        for talk in (kept_talk, silent):
             await talk.begin()
         for _ in range(rounds):
-            for talk in (told, silent):
+            for talk in (kept_talk, silent):
                 await talk.take_turns(count)
-        for talk in (told, silent):
+        for talk in (kept_talk, silent):
             await talk.database.exclusive(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
-        with_, without = statistics.median(told.seconds), statistics.median(silent.seconds)
+        with_, without = statistics.median(kept_talk.seconds), statistics.median(silent.seconds)
         all_turns = count * rounds
         print(f"a turn: {with_ * 1e3:.2f} ms with the chronicle, {without * 1e3:.2f} ms without: ", end="")
         print(f"{(with_ - without) * 1e3:.2f} ms more ({with_ / without:.2f}x)")
         figures.keep("a turn with it to one without", with_ / without)
-        more = (told.statements - silent.statements) / all_turns
+        more = (kept_talk.statements - silent.statements) / all_turns
         print(f"statements of a turn: {silent.statements / all_turns:.1f} and {more:.1f} more")
         figures.keep("statements more", more, unit="a turn")
-        print(f"bytes of a turn: +{(told.size() - silent.size()) / all_turns:.0f}")
-        await _read(told, all_turns)
+        print(f"bytes of a turn: +{(kept_talk.size() - silent.size()) / all_turns:.0f}")
+        await _read(kept_talk, all_turns)
 
 
-async def _read(told: Talk, turns_: int) -> None:
-    sessions = await told.database.read(lambda c: repository.listing(c, OWNER))
+async def _read(kept_talk: Talk, turns_: int) -> None:
+    sessions = await kept_talk.database.read(lambda c: repository.listing(c, OWNER))
     one = sessions[len(sessions) // 2].id
-    shown = await _timed(told, lambda c: view.of_session(c, OWNER, one))
-    audited = await _timed(told, lambda c: audit.examine(c, OWNER))
-    whole = await _timed(told, lambda c: view.of_owner(c, OWNER))
+    shown = await _timed(kept_talk, lambda c: view.of_session(c, OWNER, one))
+    audited = await _timed(kept_talk, lambda c: audit.examine(c, OWNER))
+    whole = await _timed(kept_talk, lambda c: view.of_owner(c, OWNER))
     print(
         f"one session of {A_SESSION} turns as graph: {shown * 1e3:.1f} ms; all {2 * turns_} events: {whole:.2f} s; ",
         end="",
@@ -158,9 +158,9 @@ async def _read(told: Talk, turns_: int) -> None:
     print(f"their audit: {audited:.2f} s")
 
 
-async def _timed(told: Talk, work: Callable[[Connection], Any]) -> float:
+async def _timed(kept_talk: Talk, work: Callable[[Connection], Any]) -> float:
     began = time.process_time()
-    await told.database.read(work)
+    await kept_talk.database.read(work)
     return time.process_time() - began
 
 

@@ -77,9 +77,9 @@ async def _nobody(_: int) -> bool:
 @asynccontextmanager
 async def _house(folder: Path) -> AsyncIterator[tuple[App, str]]:
     """The servers over the product, with nothing at work behind them: nothing is embedded, archived or judged."""
-    told: dict[str, Any] = {"data_dir": folder / "data", "embedding": {"provider": "offline"}}
-    told |= {"server": {"port": 0, "console_port": 0}, "mcp": {"port": 0}}
-    config = Config.model_validate(told)
+    settings: dict[str, Any] = {"data_dir": folder / "data", "embedding": {"provider": "offline"}}
+    settings |= {"server": {"port": 0, "console_port": 0}, "mcp": {"port": 0}}
+    config = Config.model_validate(settings)
     async with open_app(config) as app:
         ports = ServerPorts(_nobody, Operations(app.backups, app.database, app.clock), _nothing)
         async with serve_rest_and_mcp(app, ports) as server:
@@ -149,13 +149,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    told = circumstances()
+    machine = circumstances()
     with tempfile.TemporaryDirectory() as scratch:
         found = asyncio.run(run(asked, asked.folder or Path(scratch)))
     if asked.json:
-        print(json.dumps({"circumstances": told, "milliseconds": found}))
+        print(json.dumps({"circumstances": machine, "milliseconds": found}))
         return
-    print(told)
+    print(machine)
     print("| page | many, ms | first of them | slowest | little, ms | ratio |\n|---|---|---|---|---|---|")
     for path, one in found.items():
         numbers = " | ".join(f"{one[name]:,.0f}" for name in ("many", "first", "slowest", "little"))

@@ -57,7 +57,7 @@ class Teller:
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))
     now: datetime = BEGAN
     nodes: list[tuple[str, str]] = field(default_factory=list)
-    told: list[tuple[str, str, str, str, datetime | None]] = field(default_factory=list)
+    statements: list[tuple[str, str, str, str, datetime | None]] = field(default_factory=list)
     episodes: list[str] = field(default_factory=list)
 
     def make_nodes(self) -> None:
@@ -70,32 +70,32 @@ class Teller:
         """Stores an episode and tells what it claims; that is not recorded yet."""
         self.now += timedelta(minutes=7)
         episode_id = new_id()
-        told = [self._sentence() for _ in range(CLAIMS_AN_EPISODE)]
+        statements = [self._sentence() for _ in range(CLAIMS_AN_EPISODE)]
         episode = Episode(
             user_id=OWNER,
             id=episode_id,
             source="text",
             name="note",
-            content="\n".join(words for *_, words, _ in told),
+            content="\n".join(words for *_, words, _ in statements),
             source_description="benchmark",
             source_url=None,
             reference_time=self.now,
             created_at=self.now,
         )
-        lines = [Segment(number, self.now, words, None) for number, (*_, words, _) in enumerate(told, 1)]
+        lines = [Segment(number, self.now, words, None) for number, (*_, words, _) in enumerate(statements, 1)]
         episode_repository.add_episode(self.connection, episode, lines)
         self.episodes.append(episode_id)
-        return [self._claim(episode_id, number, *one) for number, one in enumerate(told, 1)]
+        return [self._claim(episode_id, number, *one) for number, one in enumerate(statements, 1)]
 
     def _sentence(self) -> tuple[str, str, str, str, datetime | None]:
         kind = self.chance.random()
-        if kind < 0.15 and self.told:
-            return self.chance.choice(self.told)
+        if kind < 0.15 and self.statements:
+            return self.chance.choice(self.statements)
         (source, who), (target, what) = self.chance.sample(self.nodes, 2)
         relation, words = self.chance.choice(LIVES if kind < 0.5 else LIKES)
         since = BEGAN + timedelta(days=self.chance.randrange(2500)) if kind < 0.5 else self.now
         one = (source, relation, target, words.format(who, what), since)
-        self.told.append(one)
+        self.statements.append(one)
         return one
 
     def _claim(
@@ -151,14 +151,14 @@ def _work(connection: Connection, size: int, watch: Stopwatch) -> dict[str, Meas
     teller = Teller(connection, size)
     teller.make_nodes()
     for _ in range(size // CLAIMS_AN_EPISODE):
-        told = teller.episode()
-        service.record_claims(connection, OWNER, told, now=teller.now, run_id="run")
+        new_claims = teller.episode()
+        service.record_claims(connection, OWNER, new_claims, now=teller.now, run_id="run")
     found = {name: Measured() for name in ("record", "bare insert", "remove", "list", "known_at", "known_at, one")}
     for _ in range(MEASURED // CLAIMS_AN_EPISODE):
-        told = teller.episode()
-        record = partial(service.record_claims, connection, OWNER, told, now=teller.now, run_id="run")
+        new_claims = teller.episode()
+        record = partial(service.record_claims, connection, OWNER, new_claims, now=teller.now, run_id="run")
         watch.measure(found["record"], "record", record)
-        watch.measure(found["bare insert"], "", partial(_bare, connection, told, teller.now))
+        watch.measure(found["bare insert"], "", partial(_bare, connection, new_claims, teller.now))
     _read(connection, teller, watch, found)
     for episode_id in teller.chance.sample(teller.episodes, MEASURED // CLAIMS_AN_EPISODE):
         remove = partial(service.remove_episode_claims, connection, OWNER, episode_id, now=teller.now)
@@ -166,10 +166,10 @@ def _work(connection: Connection, size: int, watch: Stopwatch) -> dict[str, Meas
     return found
 
 
-def _bare(connection: Connection, told: Sequence[NewClaim], now: datetime) -> None:
+def _bare(connection: Connection, new_claims: Sequence[NewClaim], now: datetime) -> None:
     """As many rows of the same words, one statement each; gone again afterwards."""
-    ids = [new_id() for _ in told]
-    for claim_id, claim in zip(ids, told, strict=True):
+    ids = [new_id() for _ in new_claims]
+    for claim_id, claim in zip(ids, new_claims, strict=True):
         row = {"user_id": OWNER, "id": claim_id, "source": claim.source, "name": "BARE", "target": claim.target}
         ends = {"source_origin": claim.source, "target_origin": claim.target, "attributes": {}, "valid_stated": False}
         words = {"statement": claim.fact, "fact": claim.fact, "said_at": now, "created_at": now, "set_by": "archivist"}

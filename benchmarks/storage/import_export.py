@@ -242,8 +242,8 @@ async def main(messages: int, large: int) -> None:
 
 
 def _row(what: str, ran: Ran, messages: int, size: float) -> None:
-    told = int(ran.said.split(" ", 1)[0])
-    rate = max(told, messages if "there before" in ran.said else 0) / ran.seconds
+    counted = int(ran.said.split(" ", 1)[0])
+    rate = max(counted, messages if "there before" in ran.said else 0) / ran.seconds
     speed = f"{rate:,.0f} messages/s, {size / ran.seconds:.1f} MB/s"
     print(f"{what}: {ran.seconds:.1f} s (CPU {ran.cpu:.1f} s), {speed}, peak {ran.memory:.0f} MiB")
     for line in ran.said.splitlines():

@@ -91,7 +91,7 @@ class Watch:
             self._what, self._since = what, time.monotonic()
         self.rows, self.seconds[what] = total, time.monotonic() - self._since
 
-    def told(self, name: str) -> str:
+    def row(self, name: str) -> str:
         each = ", ".join(f"{what} {self.rows / seconds:,.0f} rows/s" for what, seconds in self.seconds.items())
         return f"{name}: {self.rows:,} rows in {sum(self.seconds.values()):.1f} s ({each}); {peak():.0f} MB at most"
 
@@ -111,7 +111,7 @@ async def measure(server: str, count: int, folder: Path) -> None:
     for name, source, target in (("file to server", file, server), ("server to file", server, back)):
         watch = Watch()
         done = await migrate_store(source, target, now=datetime.now(UTC), folder=folder, progress=watch)
-        print(watch.told(name), "same content" if not done.moved.differing else done.moved.differing)
+        print(watch.row(name), "same content" if not done.moved.differing else done.moved.differing)
     with acting_for_everyone():
         async with Database.open(server) as database:
             began = time.monotonic()

@@ -49,8 +49,8 @@ ENDS = {"Memory": "RELATES_TO", "Concept": "HAS_CONCEPT", "Entity": "MENTIONS"}
 
 def node_row(chance: random.Random, number: int) -> dict[str, Any]:
     label, words = LABELS[number % len(LABELS)], " ".join(chance.choices(WORDS, k=12))
-    told = {"content": f"{number}: {words}"} if label == "Memory" else {"name": f"{words[:20]} {number}"}
-    columns = registry.columns_of(label, registry.check_node(label, told))
+    props = {"content": f"{number}: {words}"} if label == "Memory" else {"name": f"{words[:20]} {number}"}
+    columns = registry.columns_of(label, registry.check_node(label, props))
     columns = {name: columns.get(name) for name in ("subtype", "name", "name_key", "status", "at", "props")}
     row = {"user_id": OWNER, "id": new_id(), "label": label, "created_at": BEGAN + timedelta(minutes=number)}
     return row | {"field_meta": {}, "schema_v": 1, "rev": number} | columns
@@ -105,8 +105,8 @@ async def follow_changes(database: Database, mirroring: MirrorSync) -> tuple[lis
         lambda c: c.execute(select(graph_nodes.c.id).where(graph_nodes.c.label == "Memory")).all()
     )
     for number in range(CHANGES):
-        node_id, told = chance.choice(ids).id, {"content": f"changed {number}"}
-        change = lambda c, i=node_id, t=told: store.update_node(c, OWNER, i, t, now=BEGAN)  # noqa: E731
+        node_id, props = chance.choice(ids).id, {"content": f"changed {number}"}
+        change = lambda c, i=node_id, t=props: store.update_node(c, OWNER, i, t, now=BEGAN)  # noqa: E731
         commits.append(await timed(lambda change=change: database.write(change)))
         lags.append(await timed(lambda: mirroring.follow(OWNER)))
     return commits, lags

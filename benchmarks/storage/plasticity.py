@@ -69,9 +69,9 @@ def _remember(connection: Connection, memories: int, links: int) -> list[str]:
 
 
 def _memory(node_id: str, chance: random.Random) -> dict[str, Any]:
-    told = {"content": f"Something that was said, number {node_id}", "summary": "Something", "confidence": 1.0}
+    props = {"content": f"Something that was said, number {node_id}", "summary": "Something", "confidence": 1.0}
     came = BEGAN - timedelta(days=chance.randrange(730))
-    columns = {"user_id": OWNER, "id": node_id, "label": "Memory", "created_at": came, "props": told, "field_meta": {}}
+    columns = {"user_id": OWNER, "id": node_id, "label": "Memory", "created_at": came, "props": props, "field_meta": {}}
     return {**columns, "access_count": chance.randrange(3), "schema_v": 1, "rev": 1}
 
 

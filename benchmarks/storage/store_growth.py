@@ -72,7 +72,7 @@ async def filled(database: Database, owners: int, before: int, language: Languag
     """Brings a store that has `before` owners to so many."""
     for owner in range(NOBODY + before + 1, NOBODY + min(owners, MADE_UP) + 1):
         await Life(owner, EACH, language).store(database)
-        await database.write(lambda c: _told(c, owner, EACH.messages))  # noqa: B023 - awaited here
+        await database.write(lambda c: _add_messages(c, owner, EACH.messages))  # noqa: B023 - awaited here
     for done in range(max(before, MADE_UP), owners, MADE_UP):
         await database.write(lambda c: _copy(c, done, min(MADE_UP, owners - done)))  # noqa: B023 - awaited here
 
@@ -99,7 +99,7 @@ def _shifted(column: Column[Any], shift: int) -> ColumnElement[Any]:
     return func.replace(column, old, new) if isinstance(column.type, Text) else column
 
 
-def _told(connection: Connection, owner: int, count: int) -> None:
+def _add_messages(connection: Connection, owner: int, count: int) -> None:
     for number in range(count):
         at = NOW - timedelta(minutes=number)
         events.append(
@@ -133,7 +133,7 @@ async def measured(
     cold, cold_worked = await median_ms(lambda owner: stage.recall(owner, questions[owner]), asked[1:])
     warm, warm_worked = await median_ms(lambda owner: stage.recall(owner, questions[owner]), asked[-5:] * 4)
     writers = rng.choices(everybody, k=WRITTEN)
-    write, write_worked = await median_ms(lambda owner: database.write(lambda c: _told(c, owner, 1)), writers)
+    write, write_worked = await median_ms(lambda owner: database.write(lambda c: _add_messages(c, owner, 1)), writers)
     return {
         "owners": owners,
         "kib": await size() / 1024 / owners,
@@ -177,7 +177,7 @@ async def measure(server: str, counts: Sequence[int]) -> dict[str, list[dict[str
     return found
 
 
-def told(found: dict[str, list[dict[str, float]]]) -> str:
+def table(found: dict[str, list[dict[str, float]]]) -> str:
     names = ("store", "owners", "KiB an owner", "write", "question, cold", "warm", "memory grown")
     head = f"| {' | '.join(names)} |\n{'|---' * len(names)}|"
     rows = [
@@ -210,7 +210,7 @@ def main() -> None:
     asked = parser.parse_args()
     print(circumstances(), f"load {os.getloadavg()[0]:.1f}")
     found = asyncio.run(measure(asked.server, asked.owners))
-    print(told(found))
+    print(table(found))
     if asked.plot:
         asked.plot.write_text(plot(found), encoding="utf-8")
 

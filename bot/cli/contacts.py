@@ -36,8 +36,8 @@ def sync(config_path: Path | None) -> None:
         "came": "new here", "updated": "completed here", "sent": "new there", "rewritten": "completed there",
         "conflicts": "changed on both sides, again at the next time", "gone": "removed there, kept here",
     }  # fmt: skip
-    told = [f"{count} {words}" for name, words in names.items() if (count := getattr(report, name))]
-    click.echo(", ".join(told) or "nothing has changed")
+    counted = [f"{count} {words}" for name, words in names.items() if (count := getattr(report, name))]
+    click.echo(", ".join(counted) or "nothing has changed")
 
 
 async def _sync(config: Config) -> SyncReport:
@@ -84,9 +84,9 @@ def report_lines(report: ImportReport) -> list[str]:
     shown = [one for one in report.reviewed if one.outcome != "same"] if report.dry_run else []
     counts = {"new": report.count("new"), "updated": report.count("updated"), "known already": report.count("same")}
     counts["left out"] = report.count("forgotten", "self", "nameless", "refused")
-    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "no contacts"
+    counted = ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "no contacts"
     lines = [f"{one.name:<{min(width, 40)}}  {_becomes(one)}" for one in shown]
-    return [*lines, f"would be: {told}" if report.dry_run else told]
+    return [*lines, f"would be: {counted}" if report.dry_run else counted]
 
 
 def _becomes(one: Reviewed) -> str:

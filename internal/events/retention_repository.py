@@ -10,7 +10,7 @@ from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
-_TOLD = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)
+_COLUMNS = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Old:
 
 def events_before(connection: Connection, moment: datetime, behind: Old | None, *, limit: int) -> list[Old]:
     """Events from before a moment, oldest first, behind another one."""
-    query = select(*_TOLD).where(events.c.timestamp < moment)
+    query = select(*_COLUMNS).where(events.c.timestamp < moment)
     if behind is not None:
         query = query.where(tuple_(events.c.timestamp, events.c.seq) > (behind.at, behind.seq))
     found = connection.execute(query.order_by(events.c.timestamp, events.c.seq).limit(limit))
@@ -35,7 +35,7 @@ def events_before(connection: Connection, moment: datetime, behind: Old | None, 
 def up_to(connection: Connection, position: int, behind: Old | None, *, limit: int) -> list[Old]:
     """Events at or before a place, in order, behind another one."""
     since = behind.seq if behind is not None else 0
-    query = select(*_TOLD).where(events.c.seq > since, events.c.seq <= position).order_by(events.c.seq).limit(limit)
+    query = select(*_COLUMNS).where(events.c.seq > since, events.c.seq <= position).order_by(events.c.seq).limit(limit)
     return [Old(*row) for row in connection.execute(query)]
 
 

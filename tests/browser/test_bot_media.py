@@ -108,8 +108,10 @@ async def test_what_is_found_inline_is_sent_by_a_tap(
     await chat.page.keyboard.type("@lap")
     await chat.page.locator(".inline-result").click()
     await expect(chat.field).to_have_value("@laplaced_bot ")
+    await expect(chat.field).to_be_focused()  # the click took the focus, and keys typed before it is back are lost
     await chat.page.keyboard.type("човен")
     query, offset = {"query": None}, 0
+    await expect(chat.field).to_have_value("@laplaced_bot човен")
     while query["query"] != "човен":  # slow fingers ask for what is there so far, too
         for update in await send("getUpdates", timeout=5, offset=offset):
             query, offset = update.get("inline_query", query), update["update_id"] + 1

@@ -184,7 +184,7 @@ def _task_fault(expected: KnownTask, task: Task, messages: Sequence[BotMessage],
     if expected.due is not None and (task.due_at is None or case.date_of(task.due_at) != case.day(expected.due)):
         return "it is due on another day"
     day = case.day(expected.due or 0)
-    if expected.told and not any(
+    if expected.reminded and not any(
         case.date_of(one.at) == day and case.all_fit(expected.says, one.text) for one in messages
     ):
         return "no reminder came that day"

@@ -152,12 +152,12 @@ class KnownMemory(Part):
 
 
 class KnownTask(Part):
-    """A task whose text contains all of `says`; `due` on a day, `told` = the bot reminded of it that day."""
+    """A task whose text contains all of `says`; `due` on a day, `reminded` = the bot reminded of it that day."""
 
     says: Annotated[list[Words], Field(min_length=1)]
     state: Literal["proposed", "open", "done", "cancelled"] | None = None
     due: Day | None = None
-    told: bool = False
+    reminded: bool = False
 
 
 class ExpectedNotice(Part):

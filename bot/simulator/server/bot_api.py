@@ -33,10 +33,10 @@ _UNRECORDED = frozenset({"getupdates"})
 def bot_api(telegram: Telegram, webhook: Webhook) -> APIRouter:
     """The routes of the Bot API for one bot."""
     router = APIRouter()
-    door = _CallHandler(telegram, webhook)
+    handler = _CallHandler(telegram, webhook)
 
     async def call(token: str, name: str, request: Request) -> Response:
-        return await door.call(token, name, request)
+        return await handler.call(token, name, request)
 
     async def download(token: str, path: str) -> Response:
         if token != telegram.token:

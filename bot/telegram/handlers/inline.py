@@ -71,17 +71,17 @@ async def _search_results(words: str, user: User, services: Services, bot: Bot) 
         _article(f"p_{one.id}", one.display_name, one.bio, _person(one), link(name, "p", one.id))
         for one in people[:PEOPLE]
     ]
-    told = {hit.fact.fact.rstrip("."): hit.fact for hit in reversed(facts) if hit.reasons.relevant(threshold)}
+    stated = {hit.fact.fact.rstrip("."): hit.fact for hit in reversed(facts) if hit.reasons.relevant(threshold)}
     shown += [
         _article(f"f_{one.id}", one.fact, period_text(user, one), fact_line(user, one), link(name, "f", one.id))
-        for one in reversed(told.values())
+        for one in reversed(stated.values())
     ]
     said = {
         _shown_words(hit.message): hit.message
         for hit in reversed(messages)
         if hit.reasons.words or hit.chance >= LIKELY
     }
-    own = {text: one for text, one in said.items() if text and text.rstrip(".") not in told and one.role == "user"}
+    own = {text: one for text, one in said.items() if text and text.rstrip(".") not in stated and one.role == "user"}
     answers = {} if shown or files else {text: one for text, one in said.items() if one.role == "assistant"}
     shown += [
         _article(f"m_{one.id}", text, _said_at(user, one), message_line(user, one))

@@ -73,12 +73,12 @@ class Business:
                 requests.ask(connection, owner, "message", kept.id, now=now)
 
 
-def _connect(connection: Connection, told: BusinessConnection) -> None:
+def _connect(connection: Connection, account: BusinessConnection) -> None:
     """Remembers whose connection it is, while he lets the bot read."""
-    known = {one: user for one, user in _known(connection).items() if one != told.id}
-    user = users.find(connection, told.user.id)
-    if told.is_enabled and user is not None and user.state is UserState.ACTIVE:
-        known[told.id] = user.user_id
+    known = {one: user for one, user in _known(connection).items() if one != account.id}
+    user = users.find(connection, account.user.id)
+    if account.is_enabled and user is not None and user.state is UserState.ACTIVE:
+        known[account.id] = user.user_id
     users.write_setting(connection, _CONNECTED, known)
 
 

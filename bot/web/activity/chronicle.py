@@ -117,8 +117,8 @@ class SessionViewOut(BaseModel):
 
 def _summary(event: Event) -> dict[str, str]:
     """What the analyst wrote of a whole session, which the specified label has no attribute for."""
-    told = event.attrs.get("summary") if event.label is EventLabel.ANALYSIS else None
-    return {"summary": told} if told else {}
+    summary = event.attrs.get("summary") if event.label is EventLabel.ANALYSIS else None
+    return {"summary": summary} if summary else {}
 
 
 class AuditOut(Out):

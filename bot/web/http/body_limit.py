@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 LARGEST_BODY = 4 << 20
 """Bytes. The longest episode fits, also with each of its letters written as an escape of six."""
 
-_TOLD = f"body: at most {LARGEST_BODY} bytes at a time"
+_TOO_LARGE = f"body: at most {LARGEST_BODY} bytes at a time"
 
 
 class BodyLimit:
@@ -23,7 +23,7 @@ class BodyLimit:
             return
         declared = Headers(scope=scope).get("content-length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > LARGEST_BODY:
-            await JSONResponse({"detail": _TOLD}, 413)(scope, receive, send)
+            await JSONResponse({"detail": _TOO_LARGE}, 413)(scope, receive, send)
             return
         await self._app(scope, _bounded(receive), send)
 
@@ -36,7 +36,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > LARGEST_BODY:
-            raise HTTPException(413, _TOLD)
+            raise HTTPException(413, _TOO_LARGE)
         return message
 
     return read

@@ -11,7 +11,7 @@ summary = { $count ->
     }
 }
 error-corrected = The owner said that this is not so.
-error-told-before = The owner had said this before.
+error-said-before = The owner had said this before.
 error-repeated = The owner had to ask again.
 error-unclear = The owner did not understand the answer.
 error-language = The language was not the one the owner wanted.
@@ -19,8 +19,8 @@ error-shorter = The answer was too long for the owner.
 error-longer = The answer was too short for the owner.
 lesson-corrected = The owner has corrected such answers: rather say plainly what is not certain.
 lesson-corrected-about = Answers about { $subject } were corrected: there, rather say plainly what is not certain.
-lesson-told-before = Before answering, look through what the owner has said already.
-lesson-told-before-about = Before answering about { $subject }, look through what the owner has said already.
+lesson-said-before = Before answering, look through what the owner has said already.
+lesson-said-before-about = Before answering about { $subject }, look through what the owner has said already.
 lesson-repeated = Answer first what was asked, then the rest.
 lesson-repeated-about = Asked about { $subject }, answer that first, then the rest.
 lesson-unclear = Say it in plainer words, with an example.

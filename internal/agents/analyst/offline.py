@@ -17,7 +17,7 @@ from internal.language.worker.process_pool import LanguageWorker
 
 _VERDICTS: Final[Mapping[Reaction, Verdict]] = {
     "corrected": "incorrect",
-    "told-before": "incorrect",
+    "said-before": "incorrect",
     "repeated": "partially_correct",
     "unclear": "partially_correct",
     "language": "partially_correct",
@@ -73,7 +73,7 @@ def _ruling(
 
 
 def _lesson(reaction: Reaction, language: Language, subject: str) -> str:
-    if subject and reaction in ("corrected", "told-before", "repeated", "unclear"):
+    if subject and reaction in ("corrected", "said-before", "repeated", "unclear"):
         return phrase(language, f"lesson-{reaction}-about", subject=subject)
     return phrase(language, f"lesson-{reaction}")
 

@@ -12,7 +12,7 @@ from internal.agents.model import TranscriptLine
 from internal.language.text.spelling import name_key, sentences
 
 Reaction = Literal[
-    "corrected", "told-before", "repeated", "unclear", "language", "shorter", "longer", "thanked", "none"
+    "corrected", "said-before", "repeated", "unclear", "language", "shorter", "longer", "thanked", "none"
 ]
 
 _WORDS: Final = 6
@@ -59,7 +59,7 @@ _PATTERNS: Final[Mapping[Reaction, re.Pattern[str]]] = {
     reaction: re.compile("|".join(said), re.IGNORECASE)
     for reaction, said in dict[Reaction, Sequence[str]](
         {
-            "told-before": (
+            "said-before": (
                 r"\bя\s+(?:же|ж|уже|вже|тебе|тобі)\s+(?:(?:же|ж|уже|вже|тебе|тобі)\s+)*(?:говорил|сказал|писал|казав|казала|говорив"
                 r"|говорила|писав|писала)",
                 r"\bi(?:['’]ve)?\s+(?:already|just)\s+(?:told|said|wrote|mentioned)|\bi\s+told\s+you\b",

@@ -34,12 +34,12 @@ class ReplyGuard:
     async def kept(self, reply: ArchivistReply, request: ArchivistRequest) -> ArchivistReply:
         """The reply without what is refused as owner_as_person or not_in_evidence, each of it counted."""
         judge, language = _Judge(request), request.owner.language
-        people, told, owners = await self._worker.run_bulk(without_owner, reply, request)
+        people, stated, owners = await self._worker.run_bulk(without_owner, reply, request)
         operations = await self._grounded(people, judge.person, language)
         entities = await self._grounded(reply.entities, judge.entity, language)
-        facts = await self._grounded(told, judge.fact, language)
+        facts = await self._grounded(stated, judge.fact, language)
         memories = await self._grounded(reply.memories, judge.memory, language)
-        before = (people, reply.entities, told, reply.memories)
+        before = (people, reply.entities, stated, reply.memories)
         lost = sum(map(len, before)) - sum(map(len, (operations, entities, facts, memories)))
         refused = [Refusal("owner_as_person", "the owner is not one of the people")] * owners
         refused += [Refusal("not_in_evidence", "nothing of it stands in the lines it cites")] * lost
@@ -132,8 +132,8 @@ class _Owner:
     def __init__(self, request: ArchivistRequest) -> None:
         owner, self._lines = request.owner, request.transcript
         self._language = owner.language
-        told = [name for line in self._lines if line.owners_word for name in own_names(line.text, owner.language)]
-        self.names = tuple(name for name in (owner.name, *owner.names, *told, owner.username) if name)
+        called = [name for line in self._lines if line.owners_word for name in own_names(line.text, owner.language)]
+        self.names = tuple(name for name in (owner.name, *owner.names, *called, owner.username) if name)
         # Who else speaks is known by the names of the lines, not only by what they say.
         self._heard = [
             f"{line.text} {line.quoted} {line.forwarded_from} {'' if line.own else line.speaker}"

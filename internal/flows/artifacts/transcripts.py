@@ -37,8 +37,8 @@ def show(
     """
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
         shown = _transcript_message(user, artifact, message, text, buttons)
-        told = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
-        if told is not None and told.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
+        note = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
+        if note is not None and note.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
         mailbox.enqueue(connection, shown, now)
         if late:

@@ -58,8 +58,8 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
     others = people.people_at(connection, user.user_id, ends)
     around = {*others, owner_node_id(user.user_id)}
     beside = [one for one in known if {one.source, one.target} - {person.entity_id} <= around]
-    told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_EPISODES)
-    own = [line for one in told.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
+    found = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_EPISODES)
+    own = [line for one in found.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
     orders = {
         one.message_id for one in tasks.of_lines(connection, user.user_id, [line.message_id or "" for line in own])
     }

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.flows.views.person_mentions import mentions_of
 from internal.knowledge.model import EvidenceLine
-from internal.language.tasks.contacts import contacts_told, named_in
+from internal.language.tasks.contacts import contacts_in, named_in
 from internal.language.text.spelling import name_key
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
@@ -45,8 +45,8 @@ class Contacts:
     async def last(self, user: User, person: Person) -> EvidenceLine | None:
         """The newest line in which the owner tells of having been in touch with somebody; None if none does."""
         lines = await self.database.read(lambda c: _lines(c, user, person))
-        told = await self.worker.run(contacts_told, [one.quote for one in lines], {person.id: names_of(person)})
-        return next((line for line, meant in zip(lines, told, strict=True) if meant), None)
+        meetings = await self.worker.run(contacts_in, [one.quote for one in lines], {person.id: names_of(person)})
+        return next((line for line, meant in zip(lines, meetings, strict=True) if meant), None)
 
     async def of_rhythm(self, user: User, task: Task) -> LastContact:
         """Whom it is time to be in touch with by a rhythm; of a circle, who was not met for the longest time."""
@@ -84,8 +84,8 @@ def _contact_time(one: LastContact) -> tuple[bool, datetime | None]:
 
 
 def _lines(connection: Connection, user: User, person: Person) -> Sequence[EvidenceLine]:
-    told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
-    own = [line for one in told.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
+    found = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
+    own = [line for one in found.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
     return sorted(
         {(line.episode_id, line.segment): line for line in own}.values(), key=lambda line: line.at, reverse=True
     )

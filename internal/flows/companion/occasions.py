@@ -76,8 +76,8 @@ def presents(connection: Connection, user: User, one: Coming) -> Sequence[Eviden
     person = people.resolve(connection, user.user_id, one.person_id) if one.person_id is not None else None
     if person is None:
         return ()
-    told = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
-    lines = [line for mention in told.page for line in mention.lines if _PRESENT.search(line.quote)]
+    found = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
+    lines = [line for mention in found.page for line in mention.lines if _PRESENT.search(line.quote)]
     return list({line.quote: line for line in lines if line.role == "user"}.values())[:_MOST]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from internal.language.chronicle.lines import Told
+from internal.language.chronicle.lines import LineContent
 
 Kind = Literal["met", "quiet", "matter", "change", "new"]
 
@@ -18,7 +18,7 @@ class Line:
     at: datetime
     text: str
     entities: frozenset[str] = frozenset()
-    told: Told = field(default_factory=Told)
+    content: LineContent = field(default_factory=LineContent)
 
 
 @dataclass(frozen=True, slots=True)

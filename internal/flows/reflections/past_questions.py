@@ -59,14 +59,16 @@ class LifeAnswers:
             return [] if indexes is None else [said[f"no {asked[0]}"]], []
         days = sorted({line.at.astimezone(zone).date() for line in lines})
         shown = {on: format_date(on, "d MMM y", locale=language) for on in days}
-        told = [said["led"].format(day=shown[line.at.astimezone(zone).date()], quote=line.text) for line in lines[-3:]]
+        quoted = [
+            said["led"].format(day=shown[line.at.astimezone(zone).date()], quote=line.text) for line in lines[-3:]
+        ]
         if asked[0] == "led":
-            return told, lines
+            return quoted, lines
         between = [(later - earlier).days for earlier, later in pairwise(days)]
         every = said["every"].format(days=round(median(between))) if between else ""
         return [
             said["often" if between else "once"].format(
                 count=len(days), first=shown[days[0]], last=shown[days[-1]], every=every
             ),
-            told[-1],
+            quoted[-1],
         ], lines

@@ -50,8 +50,8 @@ def patterns(life: Life, now: datetime) -> Iterator[Reflection]:
 
 
 def _met(lines: Sequence[Line]) -> Mapping[int, list[Line]]:
-    everybody = sorted({who for line in lines for who in line.told.met})
-    return {who: [line for line in lines if who in line.told.met] for who in everybody}
+    everybody = sorted({who for line in lines for who in line.content.met})
+    return {who: [line for line in lines if who in line.content.met] for who in everybody}
 
 
 def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflection]:
@@ -65,9 +65,9 @@ def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflectio
 
 
 def _matters(life: Life, month: Sequence[Line]) -> Iterator[Reflection]:
-    for matter in sorted({matter for line in month for matter in line.told.spoke}):
-        said = [line for line in month if matter in line.told.spoke]
-        speakers = sorted({one for line in said for one in line.told.spoke[matter]})
+    for matter in sorted({matter for line in month for matter in line.content.spoke}):
+        said = [line for line in month if matter in line.content.spoke]
+        speakers = sorted({one for line in said for one in line.content.spoke[matter]})
         names = [life.people[one].display_name for one in speakers]
         if len(names) >= OFTEN:
             yield Reflection(key_of("matter", matter), "matter", matter, len(names), said, names=names)

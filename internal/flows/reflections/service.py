@@ -84,8 +84,8 @@ class Reflections:
         asked = [
             (line.text, {one.id: names_of(one) for one in some}) for line, some in zip(life.lines, named, strict=True)
         ]
-        told = await self._worker.run(read_lines, asked) if asked else []
-        lines = [replace(line, told=one) for line, one in zip(life.lines, told, strict=True)]
+        content = await self._worker.run(read_lines, asked) if asked else []
+        lines = [replace(line, content=one) for line, one in zip(life.lines, content, strict=True)]
         return replace(life, lines=lines), dismissed
 
 

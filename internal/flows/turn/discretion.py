@@ -160,7 +160,7 @@ class Discretion:
         return {one: known[one, of_query] for one in wanted}
 
     async def _rule(self, order: Order, stored: Stored, texts: Sequence[str]) -> RecipientFilter:
-        vectors = await self._embedded([*texts, *(one for told in stored.sources.values() for one in told)])
+        vectors = await self._embedded([*texts, *(one for quotes in stored.sources.values() for one in quotes)])
         rule = RecipientFilter(order, stored, vectors)
         for vector in (await self._embedded([order.text], of_query=True)).values() if vectors else ():
             rule.look(texts, vector)
@@ -253,10 +253,10 @@ class Discretion:
                     lines[one.node_id] = list(memory_view(connection, user_id, one.node_id).lines)
                 except NotFound:
                     continue
-            told = dialogue.by_ids(
+            messages = dialogue.by_ids(
                 connection, user_id, [line.message_id or "" for said in lines.values() for line in said]
             )
-            whole = {one.id: one.content for one in told}
+            whole = {one.id: one.content for one in messages}
             return Stored(
                 audiences,
                 {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},

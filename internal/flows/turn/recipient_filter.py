@@ -43,7 +43,7 @@ _MISSED: Final = 2.0
 """How near they must be if the owner is told that they stayed out."""
 _OF_WORDS: Final = 0.8
 _BESIDE: Final = 0.4
-_TOLD_ALL: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
+_TRUSTED_ROLES: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class RecipientFilter:
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
         recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
         position = self._position.get(sentence, 0)
-        if touches and recipient.role in _TOLD_ALL:
+        if touches and recipient.role in _TRUSTED_ROLES:
             shown = touches <= recipient.knows
         elif about and self._order.certain:
             odds = self._odds(sentence)
@@ -158,13 +158,13 @@ class RecipientFilter:
             self.missed |= touches - recipient.knows - (_SECRET - topics_of(sentence))
         return False
 
-    def shown(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> str:
+    def shown(self, text: str, *, about: bool = True, sources: Sequence[str] = ()) -> str:
         """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
-        secret = self._is_secret([text, *told])
+        secret = self._is_secret([text, *sources])
         return " ".join(one for one in sentences(text) if self._shows(one, about, secret))
 
-    def may(self, text: str, *, about: bool = True, told: Sequence[str] = ()) -> bool:
-        return self.shown(text, about=about, told=told) == " ".join(sentences(text))
+    def may(self, text: str, *, about: bool = True, sources: Sequence[str] = ()) -> bool:
+        return self.shown(text, about=about, sources=sources) == " ".join(sentences(text))
 
     def line(self, one: DialogueLine, about: bool = True) -> DialogueLine:
         return replace(one, text=self.shown(one.text, about=about))
@@ -172,7 +172,7 @@ class RecipientFilter:
     def fact(self, one: RecalledFact) -> bool:
         audience = self._stored.audiences.get(one.fact_id)
         if audience is None:
-            return self.may(one.text, told=self._stored.sources.get(one.fact_id, ()))
+            return self.may(one.text, sources=self._stored.sources.get(one.fact_id, ()))
         recipient = self._order.person_id
         allowed = audience == f"person:{recipient}" or recipient in self._stored.members.get(audience, ())
         self.left_out += [frozenset()] * (not allowed)
@@ -182,7 +182,7 @@ class RecipientFilter:
         return tuple(one for one in part if self.may(one.text))
 
     def memory(self, one: RecalledMemory) -> bool:
-        return self.may(one.text, told=self._stored.sources.get(one.node_id, ()))
+        return self.may(one.text, sources=self._stored.sources.get(one.node_id, ()))
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
         """Line by line; words of a secret take their whole passage along: it stands beside its line."""

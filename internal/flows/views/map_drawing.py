@@ -117,7 +117,7 @@ def _sectors(children: Mapping[str, Sequence[str]], tied: Mapping[str, Tie]) -> 
 
 def drawn(found: Sequence[PersonOnMap], language: Language) -> str:
     """The SVG of the map."""
-    you, told, inferred = _LEGEND[language]
+    you, stated, inferred = _LEGEND[language]
     width, height = _BOX
     half = [max((abs(axis) for axis in axes), default=0.0) for axes in ([p.x for p in found], [p.y for p in found])]
     w, h = max(round(2 * (half[0] + width / 2 + 24)), _LEAST_WIDTH), round(2 * (half[1] + height / 2 + 44))
@@ -126,7 +126,7 @@ def drawn(found: Sequence[PersonOnMap], language: Language) -> str:
     boxes = [_box(person) for person in found]
     legend = (
         f'<g transform="translate({-w / 2 + 16:.0f},{h / 2 - 18:.0f})" font-size="12" fill="#6b7280">'
-        f'<path d="M0 -4h26" stroke="#6b7280" stroke-width="2"/><text x="34">{told}</text>'
+        f'<path d="M0 -4h26" stroke="#6b7280" stroke-width="2"/><text x="34">{stated}</text>'
         f'<path d="M130 -4h26" stroke="#6b7280" stroke-width="2" stroke-dasharray="5 4"/>'
         f'<text x="164">{inferred}</text></g>'
     )

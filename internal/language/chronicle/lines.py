@@ -8,7 +8,7 @@ from internal.language.commands.vocabulary import NEGATED, WORD, content_words, 
 from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.search.terms import english_stem
-from internal.language.tasks.contacts import contact_verb, contacts_told
+from internal.language.tasks.contacts import contact_verb, contacts_in
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import name_key, sentences, words
 from internal.language.text.tables import table
@@ -28,14 +28,14 @@ _PREFIXES: Final = frozenset({"пере", "пред", "през", "через", 
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LineContent:
     """The people with whom the author was in touch, and by matter, as a word to show, who speaks of it."""
 
     met: frozenset[int] = frozenset()
     spoke: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
-def read_lines(lines: Sequence[tuple[str, Names]]) -> list[Told]:
+def read_lines(lines: Sequence[tuple[str, Names]]) -> list[LineContent]:
     """What each line tells of the people who are named in it."""
     return [_read(text, names) for text, names in lines]
 
@@ -59,16 +59,16 @@ def _one_root(one: str, two: str) -> bool:
     return shared >= _ROOT and one[:shared] not in _PREFIXES and 2 * shared > min(len(one), len(two))
 
 
-def _read(text: str, names: Names) -> Told:
+def _read(text: str, names: Names) -> LineContent:
     met: set[int] = set()
     spoke: dict[str, set[int]] = {}
     for start, end in sentences(text):
         sentence = text[start:end]
-        [people] = contacts_told([sentence], names)
+        [people] = contacts_in([sentence], names)
         met |= people if people and _took_part(sentence, names) else set()
         for matter, who in _matters(sentence, names):
             spoke.setdefault(matter, set()).add(who)
-    return Told(frozenset(met), {matter: frozenset(who) for matter, who in spoke.items()})
+    return LineContent(frozenset(met), {matter: frozenset(who) for matter, who in spoke.items()})
 
 
 def _took_part(sentence: str, names: Names) -> bool:
@@ -87,11 +87,11 @@ def _took_part(sentence: str, names: Names) -> bool:
 def _subjects(sentence: str, names: Names) -> list[int]:
     """The people who do what the sentence tells: named in the basic form before its verb."""
     known = {name_key(part) for listed in names.values() for name in listed for part in name.split()}
-    told = contact_verb(sentence)
+    contact = contact_verb(sentence)
     direct = WORDS["say"] | WORDS["directed"]
     said = ((word.start(), word[0]) for word in WORD.finditer(sentence))
     verbs = [at for at, word in said if (fold(word) in direct if word.isascii() else "VERB" in readings(word)[0][1])]
-    named = mentions(sentence[: min([*verbs, told.start() if told else len(sentence)])], names)
+    named = mentions(sentence[: min([*verbs, contact.start() if contact else len(sentence)])], names)
     return [one for one, written in named.items() if {name_key(part) for part in written.split()} <= known]
 
 

@@ -38,8 +38,10 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
         is_his = bool(set(meant) & who.keys()) if who else bool(rest) and (not verbs or contact_verb(line) is not None)
         return is_his and (not rest or names_all(rest, line))
 
-    told = [(n, line) for n, line in enumerate(lines) if not line.rstrip().endswith("?") and not past_question(line)]
-    found = [index for index, line in told if answers(line)]
+    statements = [
+        (n, line) for n, line in enumerate(lines) if not line.rstrip().endswith("?") and not past_question(line)
+    ]
+    found = [index for index, line in statements if answers(line)]
     own = any(forms(word) & WORDS["near"] for word in WORD.findall(fold(about)))
     return found or ([] if who or own else None)
 

@@ -235,8 +235,8 @@ def _moving_verb(folded: str) -> Span | None:
         return match.span()
     for match in WORD.finditer(folded):
         for lemma, marks in () if match[0].isascii() else readings(match[0]):
-            told = marks & {"PRTS", "PRTF", "impers", "past"} or lemma.endswith("ся")
-            if told and VERBS.get(lemma.removesuffix("ся")) == "move" and not NEGATED.search(folded[: match.start()]):
+            moved = marks & {"PRTS", "PRTF", "impers", "past"} or lemma.endswith("ся")
+            if moved and VERBS.get(lemma.removesuffix("ся")) == "move" and not NEGATED.search(folded[: match.start()]):
                 return match.span()
     return None
 

@@ -233,11 +233,13 @@ class _Sentence:
         negative = bool(denied or never)
         if _PASSED_ON.match(verb) or (_REMINDS.match(verb) and not (negative and _FOREVER.search(self.folded))):
             return False
-        told = self if self.lasts or not negative else replace(self, lasts=bool(_RECURS.search(self.folded)))
+        lasting = self if self.lasts or not negative else replace(self, lasts=bool(_RECURS.search(self.folded)))
         if not verb or (_BROKEN_OFF.match(verb) and not self.lasts):
             return False
         return (
-            told.in_english(verb, negative=negative) if verb[0].isascii() else told.in_cyrillic(verb, negative=negative)
+            lasting.in_english(verb, negative=negative)
+            if verb[0].isascii()
+            else lasting.in_cyrillic(verb, negative=negative)
         )
 
     def _suggests(self, rest: str) -> bool:

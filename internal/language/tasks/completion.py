@@ -75,18 +75,18 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
     if time is None or time.recurrence or folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
         return None
     written = _WORD.findall(blank_out(folded, time.spans))
-    told = [word for word in written if _PUTTING_OFF.isdisjoint(_forms_of(word))]
-    said = _read(" ".join(told), title=False)
+    kept = [word for word in written if _PUTTING_OFF.isdisjoint(_forms_of(word))]
+    said = _read(" ".join(kept), title=False)
     known = [_read(title, title=True) for title in titles]
     named = [n for n, one in enumerate(known) if said.things & one.things]
     if len(named) != 1 or said.past or _NOT.search(folded):
         return None
     task = known[named[0]]
     beside = said.things - task.things - task.verbs
-    if told[:1] and told[0].isascii() and _INSTEAD.search(folded):
-        beside -= _forms_of(told[0])  # an English order: "see Nora on Friday instead"
+    if kept[:1] and kept[0].isascii() and _INSTEAD.search(folded):
+        beside -= _forms_of(kept[0])  # an English order: "see Nora on Friday instead"
     alike = not said.verbs or _verbs_alike(said.verbs, task.verbs) or _INSTEAD.search(folded)
-    sure = bool(said.verbs) or len(told) < len(written)
+    sure = bool(said.verbs) or len(kept) < len(written)
     return (named[0], time, sure) if alike and not beside else None
 
 

@@ -20,8 +20,8 @@ _ORDERED: Final = pattern(
 """What leads up to an English verb that orders or wants something."""
 _OFTEN: Final = pattern(any_of("how_often"))
 _IN_TOUCH: Final = pattern(any_of("in_touch"))
-_TOLD: Final = pattern(rf"\b(?:{any_of('told')})\b")
-_NOT_TOLD: Final = pattern(rf"\b(?:{any_of('not_told')})\b")
+_CONTACT: Final = pattern(rf"\b(?:{any_of('contact')})\b")
+_NO_CONTACT: Final = pattern(rf"\b(?:{any_of('no_contact')})\b")
 
 
 def wants_contact(title: str) -> bool:
@@ -31,7 +31,7 @@ def wants_contact(title: str) -> bool:
 
 def contact_verb(text: str) -> re.Match[str] | None:
     """The first word by which a text tells of having been in touch."""
-    return _TOLD.search(fold(text))
+    return _CONTACT.search(fold(text))
 
 
 def asks_of_contact(text: str) -> bool:
@@ -42,7 +42,7 @@ def asks_of_contact(text: str) -> bool:
 def tells_of_contact(text: str) -> bool:
     """Whether a text speaks of being in touch at all: once, often, or to come."""
     folded = fold(text)
-    return (_TOLD.search(folded) or _IN_TOUCH.search(folded)) is not None
+    return (_CONTACT.search(folded) or _IN_TOUCH.search(folded)) is not None
 
 
 def contact_wanted(sentence: str) -> int:
@@ -52,7 +52,7 @@ def contact_wanted(sentence: str) -> int:
     return match.end() if match is not None and _WANTED.match(folded, match.end()) else -1
 
 
-def contacts_told(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
+def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
     """The people with whom the author of each line says to have been in touch; a mere mention does not count."""
     return [_contacted_people(line, names) for line in lines]
 
@@ -66,6 +66,6 @@ def _contacted_people(line: str, names: Mapping[int, Sequence[str]]) -> set[int]
     found: set[int] = set()
     for start, end in sentences(line):
         folded = fold(line[start:end])
-        if _TOLD.search(folded) and not _NOT_TOLD.search(folded) and not folded.rstrip().endswith("?"):
+        if _CONTACT.search(folded) and not _NO_CONTACT.search(folded) and not folded.rstrip().endswith("?"):
             found |= set(mentions(line[start:end], names))
     return found

@@ -114,7 +114,7 @@ _PROMISED_EN: Final = pattern(
 _PROMISED: Final = pattern(any_of("promised"))
 _SAID: Final = rf"(?:(?:по)?обещал[аи]?|(?:по)?обіця(?:в|ла|ли)|{any_of('said')})\b"
 _SAYING: Final = pattern(_SAID)
-_TOLD: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
+_REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
 _NEAR_THAT: Final = 4
@@ -276,13 +276,13 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     spans = time.spans if time else ()
     if english := _PROMISED_EN.search(folded):
         return _promised_en(sentence, folded, english, time)
-    told = _TOLD.search(folded)
-    if told and (infinite := _with_infinitive(sentence, told)):
+    promise = _REPORTED_PROMISE.search(folded)
+    if promise and (infinite := _with_infinitive(sentence, promise)):
         sentence, folded, time = infinite, fold(infinite), find_time(infinite, at, language)
         spans = time.spans if time else ()
     else:
-        told = None
-    match = _SAYING.match(folded, told.start()) if told else _PROMISED.search(folded)
+        promise = None
+    match = _SAYING.match(folded, promise.start()) if promise else _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
         return None
     promised = blank_out(folded, spans)[match.end() :]
@@ -299,20 +299,20 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     return _promised(title, next((word for word in before if word[:1].isupper() and dative(word)), ""), time)
 
 
-def _with_infinitive(sentence: str, told: re.Match[str]) -> str:
+def _with_infinitive(sentence: str, promise: re.Match[str]) -> str:
     """ "I told Tom that I'll call" as "I told Tom, call", with an infinitive as promises have; else empty."""
-    for word in list(_CYRILLIC.finditer(sentence, told.end()))[:_NEAR_THAT]:
+    for word in list(_CYRILLIC.finditer(sentence, promise.end()))[:_NEAR_THAT]:
         verb = as_infinitive(word[0])
-        if verb is not None and not _NO.search(fold(sentence[told.end() : word.start()])) and verb not in _BEING:
-            rest = f"{sentence[told.end() : word.start()]} {sentence[word.end() :]}"
-            return f"{sentence[: told.end('whom')]}, {verb} {rest}"
+        if verb is not None and not _NO.search(fold(sentence[promise.end() : word.start()])) and verb not in _BEING:
+            rest = f"{sentence[promise.end() : word.start()]} {sentence[word.end() :]}"
+            return f"{sentence[: promise.end('whom')]}, {verb} {rest}"
     return ""
 
 
 def _promised_en(sentence: str, folded: str, match: re.Match[str], time: TimeFound | None) -> TaskFound | None:
-    told = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
+    ordered = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
     no_thing = match["link"] if match["owe"] else not match["link"] and not match["whom"]
-    if told or no_thing or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
+    if ordered or no_thing or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
         return None
     whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
     sentence = debt(sentence) if match["owe"] else sentence
@@ -388,4 +388,4 @@ def may_request(text: str) -> bool:
 def may_promise(text: str) -> bool:
     """Whether its author may promise something in a text."""
     folded = fold(text)
-    return any(shape.search(folded) for shape in (_PROMISED, _PROMISED_EN, _TOLD))
+    return any(shape.search(folded) for shape in (_PROMISED, _PROMISED_EN, _REPORTED_PROMISE))

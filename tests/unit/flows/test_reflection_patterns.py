@@ -10,7 +10,7 @@ import pytest
 
 from internal.flows.reflections.model import Line, Reflection
 from internal.flows.reflections.patterns import Life, patterns
-from internal.language.chronicle.lines import Told
+from internal.language.chronicle.lines import LineContent
 from internal.people.model import Circle, Person
 
 NOW = datetime(2027, 6, 13, 9, tzinfo=UTC)
@@ -29,7 +29,7 @@ OLEH, ANNA, TOM = person(1, "Oleh"), person(2, "Anna"), person(3, "Tom")
 
 
 def line(days_ago: float, *met: Person, matter: str = "", of: Iterable[Person] = ()) -> Line:
-    told = Told(frozenset(one.id for one in met), {matter: frozenset(one.id for one in of)} if matter else {})
+    told = LineContent(frozenset(one.id for one in met), {matter: frozenset(one.id for one in of)} if matter else {})
     entities = frozenset(one.entity_id for one in (*met, *of))
     return Line(f"m{days_ago}", NOW - timedelta(days=days_ago), f"told {days_ago} days ago", entities, told)
 
@@ -72,7 +72,7 @@ def test_a_matter_of_which_three_people_speak() -> None:
 
 
 def test_somebody_new() -> None:
-    """Told of on three days, by an owner whom the bot has known for longer."""
+    """LineContent of on three days, by an owner whom the bot has known for longer."""
     mia = person(4, "Mia", known_for=20)
     lines = [line(19, of=[mia]), line(10, of=[mia]), line(4, of=[mia])]
     assert [(one.kind, one.subject, one.count) for one in found(*lines, people=[mia])] == [("new", "Mia", 3)]

@@ -88,7 +88,7 @@ def test_a_reminder_is_right_if_it_was_told_on_its_day() -> None:
     """State, day and the bot's own message all count."""
     stored = StoredMemory((), (), (), [_task("call Ruth", TaskState.DONE, 3)])
     messages = [BotMessage(_day(3), "Call Ruth today!")]
-    wanted = {"says": ["call ruth"], "due": 3, "told": True}
+    wanted = {"says": ["call ruth"], "due": 3, "reminded": True}
     assert _outcomes({"tasks": [wanted]}, stored, messages) == ["right"]
     assert _outcomes({"tasks": [wanted]}, stored, [BotMessage(_day(4), "Call Ruth today!")]) == ["wrong"]
     assert _outcomes({"tasks": [wanted | {"state": "open"}]}, stored, messages) == ["wrong"]

@@ -118,7 +118,7 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
     def fact(one: Fact) -> str:
         return f"[{numbered.index(one) + 1}] {escape(quotable(one.fact))}"
 
-    def told(one: EvidenceLine) -> str:
+    def talk(one: EvidenceLine) -> str:
         when = day_of(user, one.at.astimezone(zone).date(), today)
         return f"{escape(when)}: «{escape(shorten(quotable(one.quote), _QUOTE))}»"
 
@@ -128,7 +128,7 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
         {
             "facts": [fact(one) for one in known.facts],
             "people": [fact(one) for one in known.people],
-            "talks": [told(one) for one in known.talks],
+            "talks": [talk(one) for one in known.talks],
             "open": [task_line(user, one, now) for one in known.still_open],
             "occasions": [occasion_line(user, one, today) for one in known.occasions],
             "questions": _questions(user, known, today),

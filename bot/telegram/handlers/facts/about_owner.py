@@ -55,8 +55,8 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
     own = [one.content for one in recent if one.role == "user" and one.forward is None and not one.hidden]
     said = [text[start:end].strip() for text in own for start, end in sentences(text)]
     said = [one for one in said if _OF_ONESELF.match(one) and "?" not in one and len(one) <= _LONGEST]
-    if told := [f"«{escape(shorten(quotable(one), _LONGEST))}»" for one in dict.fromkeys(said) if one not in known]:
-        yield _section(phrase(user.lang, "about-owner-said"), told[-_MOST:])
+    if quotes := [f"«{escape(shorten(quotable(one), _LONGEST))}»" for one in dict.fromkeys(said) if one not in known]:
+        yield _section(phrase(user.lang, "about-owner-said"), quotes[-_MOST:])
 
 
 def _section(title: str, lines: list[str]) -> str:

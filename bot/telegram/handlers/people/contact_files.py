@@ -76,11 +76,11 @@ def done_text(lang: Language, report: ImportReport) -> str:
 
 def review_text(lang: Language, report: ImportReport) -> str:
     """What would become of each contact, those that change something first."""
-    told = [one for one in report.reviewed if one.outcome in ("new", "updated")]
-    lines = [f"• {_line(lang, one)}" for one in told[:_SHOWN]]
+    changed = [one for one in report.reviewed if one.outcome in ("new", "updated")]
+    lines = [f"• {_line(lang, one)}" for one in changed[:_SHOWN]]
     counts = {"new": report.count("new"), "updated": report.count("updated"), "same": report.count("same")}
     left = report.count("forgotten", "self", "nameless", "refused")
-    more = [phrase(lang, "contacts-more", count=len(told) - _SHOWN)] if len(told) > _SHOWN else []
+    more = [phrase(lang, "contacts-more", count=len(changed) - _SHOWN)] if len(changed) > _SHOWN else []
     return "\n".join([phrase(lang, "contacts-review", **counts, left=left), *lines, *more])
 
 

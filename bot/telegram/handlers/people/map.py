@@ -22,8 +22,8 @@ async def show_map(message: Message, chat: Chat, services: Services) -> None:
     caption = label(user.lang, "map-caption", count=len(found), inferred=inferred)
     kept = await services.read(lambda c: communities(c, user.user_id))
     if kept:
-        told = "; ".join(f"{one.name} ({len(one.members)})" for one in kept[:6])
-        caption = f"{caption}\n{label(user.lang, 'map-communities', list=told)}"
+        listed = "; ".join(f"{one.name} ({len(one.members)})" for one in kept[:6])
+        caption = f"{caption}\n{label(user.lang, 'map-communities', list=listed)}"
     await chat.photo("map.png", picture(drawn(found, user.lang)), caption)
 
 

@@ -36,8 +36,8 @@ async def _overview(user: User, services: Services) -> tuple[str, Rows]:
         if total and groups.is_group(user.user_id):
             known = repository.listing(connection, user.user_id)
             members = sum(bool(dialogue.said_by(connection, user.user_id, one.telegram_id or 0)) for one in known)
-            told = phrase(user.lang, "people-overview-group", members=members, others=total - members)
-            return counts, questions, told
+            summary = phrase(user.lang, "people-overview-group", members=members, others=total - members)
+            return counts, questions, summary
         if total:
             return counts, questions, phrase(user.lang, "people-overview", count=total)
         return counts, questions, nothing_yet(connection, user, phrase(user.lang, "people-none"))

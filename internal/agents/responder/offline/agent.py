@@ -149,7 +149,7 @@ class _Speech:
 
     def subject(self, subject: Subject) -> str:
         """What is known of somebody, then what this dialogue adds to it."""
-        news = self("told", said=_plain(subject.news)) if subject.news else ""
+        news = self("quoted", said=_plain(subject.news)) if subject.news else ""
         if subject.person is None:
             return f"{_plain(subject.name)}. {news}"
         return f"{self._person(subject.person, news)} {news}".strip()
@@ -297,7 +297,7 @@ def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
     words = own_words(request, strangers, roles_of(said))
     if words:
-        return speech("told", said=_plain(speech.kept(words)))
+        return speech("quoted", said=_plain(speech.kept(words)))
     if about := facts_about(said, request.facts):
         return "\n".join((speech("only-this"), _facts(about, request, speech)))
     names = list(dict.fromkeys(map(_plain, strangers)))
@@ -353,7 +353,7 @@ def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Sp
         at = day(line.at or request.now, zone)
         return f"{speech('said-by', name=_plain(line.speaker), at=at, text=text)}{mark}"
     if line.at is None or (not mark and day(line.at, zone) == day(request.now, zone)):
-        return speech("told", said=text)
+        return speech("quoted", said=text)
     if shown := answering_picture(said, line.text):
         return f"{speech('in-picture', at=day(line.at, zone), text=_plain(quotable(shown, said)))}{mark}"
     return f"{speech('said-own', at=day(line.at, zone), text=text)}{mark}"

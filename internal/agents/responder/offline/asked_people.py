@@ -89,12 +89,12 @@ class People:
         within = 1 if "partner" in self._asked else _BEGINS  # a name further on may be that of the new one
         return not self.begins_with_somebody(line.text, within)
 
-    def told_in_two(self, before: SaidLine, line: SaidLine) -> str:
+    def in_two_lines(self, before: SaidLine, line: SaidLine) -> str:
         """Both lines, if the first names those asked about, and the second, of nobody, goes on at once."""
         goes_on = before.at and line.at and line.at - before.at <= _BURST and not self.begins_with_somebody(line.text)
         tells = tells_change(before.text) or tells_change(line.text)
-        told = goes_on and tells and not before.speaker and self.same(before.text, terms_in(before.text))
-        return f"{before.text.rstrip(' .')}.\n{line.text}" if told else ""
+        continued = goes_on and tells and not before.speaker and self.same(before.text, terms_in(before.text))
+        return f"{before.text.rstrip(' .')}.\n{line.text}" if continued else ""
 
     def begins_with_somebody(self, text: str, within: int = _BEGINS) -> bool:
         """Whether a line names somebody, or a relative, at its beginning."""

@@ -132,8 +132,8 @@ def newest_about(
     found = [line for line in found if not _only_orders(line.text, request.now)]
     found = _with_update(found, lines, older, people, subjects, besides)
     if not found and subjects:
-        told = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
-        found = [replace(line, change=True) for line in told if people.same(line.text, terms_in(line.text))][:1]
+        exchanges = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
+        found = [replace(line, change=True) for line in exchanges if people.same(line.text, terms_in(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
     replaced = bool(chosen) and bool(changed_subjects(chosen[0].text) & subjects) and chosen[0].change
     if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]):
@@ -216,7 +216,7 @@ def _last_states(
             continue
         if of_other_days(line.text, chosen[0].text if chosen else "", people):
             continue
-        text = line.text if people.same(line.text, terms_in(line.text)) else people.told_in_two(before, line)
+        text = line.text if people.same(line.text, terms_in(line.text)) else people.in_two_lines(before, line)
         if text and not _only_orders(text, now):
             found.append(replace(line, text=text, change=True))
     return found
