@@ -6,15 +6,15 @@ from alembic import context
 
 from internal.storage.row_ids import stands_on
 from internal.storage.tables import metadata
-from internal.storage.types import Moment, Text
+from internal.storage.types import OrderedText, Timestamp
 
 
 def render_item(kind: str, item: Any, asked: Any) -> str | Literal[False]:
     """A migration is history: it names plain types, so that a later change of ours cannot alter it."""
-    if kind == "type" and isinstance(item, Text):
+    if kind == "type" and isinstance(item, OrderedText):
         asked.imports.add("from migrations.kinds import TEXT")
         return "TEXT"
-    return "sa.BigInteger()" if kind == "type" and isinstance(item, Moment) else False
+    return "sa.BigInteger()" if kind == "type" and isinstance(item, Timestamp) else False
 
 
 def is_of_this_engine(item: Any, name: str | None, kind: str, reflected: bool, compared_to: Any) -> bool:

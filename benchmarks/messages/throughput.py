@@ -138,7 +138,7 @@ def add_user(connection: Connection, user: int, known: int) -> None:
     now = datetime.now(UTC)
     access.admit(connection, Author(user, f"User {user}", language_code="ru"), allowed=[user], admit_all=False, now=now)
     for number in range(known):
-        sender = people.Sender(1_000_000 + number, f"Имя{number} Фамилия{number}")
+        sender = people.TelegramAccount(1_000_000 + number, f"Имя{number} Фамилия{number}")
         people.from_metadata(connection, user, sender, seen_at=now, now=now)
 
 

@@ -28,7 +28,7 @@ from sqlalchemy import Connection
 from benchmarks.search.calibrate_people import score as score_people
 from benchmarks.search.knowledge_search import IN_PROMPT, OWNER, SET, _asked, _embed, _tell, scratch
 from bot.evaluation import locomo
-from bot.runtime.evaluation import Progress, open_stage, vectors_folder
+from bot.runtime.evaluation import ProgressLine, open_stage, vectors_folder
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config.settings import load
@@ -89,7 +89,7 @@ async def imports(vectors: Path) -> Cases:
                 said = [turn for turn in one.turns if turn.session == number]
                 sessions[f"{user_id}-{number}"] = said
                 await stage.database.write(partial(_import, user_id=user_id, number=number, said=said))
-        await stage.index(Progress())
+        await stage.index(ProgressLine())
         for user_id, one in enumerate(conversations, 1):
             for question in one.questions[:QUESTIONS]:
                 asked = await stage.knowledge.prepare_query(user_id, question.text)

@@ -26,7 +26,7 @@ from benchmarks.shared.recall_page import PLOT, Measured, page
 from bot.evaluation import locomo, training
 from bot.evaluation.scores import DEPTH, RankedQuestion, recall
 from bot.evaluation.training import Sample, ScoredSample, cross_validate
-from bot.runtime.evaluation import NO_EMBEDDER, Progress, open_stage, vectors_folder
+from bot.runtime.evaluation import NO_EMBEDDER, ProgressLine, open_stage, vectors_folder
 from internal.config.settings import Config, load
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.messages.ranking import shipped_rankings
@@ -65,7 +65,7 @@ class Found:
 
 async def found(config: Config, files: Sequence[Path], vectors: Path) -> Found:
     """What the bot's own search makes of these conversations."""
-    conversations, progress = locomo.read(files), Progress()
+    conversations, progress = locomo.read(files), ProgressLine()
     async with open_stage(config, OfflineEmbedder.name, vectors) as stage:
         kept = await stage.write(conversations, progress)
         ranked, samples = await stage.rank(kept, progress), await stage.samples(kept, progress)

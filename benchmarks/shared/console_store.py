@@ -16,7 +16,7 @@ from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.dialogue.snapshots.repository import KEPT
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.storage.database import Database
@@ -185,7 +185,7 @@ class LivedConsole:
         """As many versions as are kept."""
         for number in range(KEPT):
             at = self._ago(number, KEPT)
-            who, current, threads = (tuple(Item(self._words(), at) for _ in range(6)) for _ in range(3))
+            who, current, threads = (tuple(SnapshotItem(self._words(), at) for _ in range(6)) for _ in range(3))
             snapshots.add(connection, self._owner, Snapshot(who, current, threads), now=at)
 
     def _spent(self, connection: Connection) -> None:

@@ -28,7 +28,7 @@ from benchmarks.shared.bot_process import circumstances
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.chronicle import audit, repository, view
-from internal.chronicle.model import Event
+from internal.chronicle.model import ChronicleEvent
 from internal.config.settings import AccessConfig, DialogueConfig
 from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
@@ -53,7 +53,7 @@ class Silent(SessionLifecycle):
     def heard(self, *_: Any, **__: Any) -> bool:
         return False
 
-    def answered(self, *_: Any, **__: Any) -> Event | None:  # type: ignore[override] # there is no event
+    def answered(self, *_: Any, **__: Any) -> ChronicleEvent | None:  # type: ignore[override] # there is no event
         return None
 
     def close(self, *_: Any, **__: Any) -> None:  # type: ignore[override] # there is no session

@@ -52,7 +52,7 @@ from internal.storage.tables import (
     users,
     vectors,
 )
-from internal.storage.types import Text
+from internal.storage.types import OrderedText
 
 EACH = Size(messages=20, facts=3, people=1, memories=1)
 ASKED, WRITTEN = 40, 200
@@ -89,14 +89,14 @@ def _copy(connection: Connection, shift: int, count: int) -> None:
 
 def _shifted(column: Column[Any], shift: int) -> ColumnElement[Any]:
     owner = column.table.c.user_id
-    old, new = (cast(one, Text) for one in (owner, owner + shift))
+    old, new = (cast(one, OrderedText) for one in (owner, owner + shift))
     if column is owner:
         return owner + shift
     if column is people.c.id:
         return column + shift * 1_000_000
     if column is events_table.c.id:
         return "0" + new + func.substr(column, 9)
-    return func.replace(column, old, new) if isinstance(column.type, Text) else column
+    return func.replace(column, old, new) if isinstance(column.type, OrderedText) else column
 
 
 def _add_messages(connection: Connection, owner: int, count: int) -> None:

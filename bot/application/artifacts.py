@@ -17,7 +17,7 @@ from internal.flows.artifacts.pictures import PictureReader, ShownPictures
 from internal.flows.artifacts.reading import ArtifactReading
 from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_model, by_server
 from internal.flows.transfer.imports import Importer
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.llm import whisper
 from internal.llm.model import AudioRequest, ChatMessage
 
@@ -81,7 +81,7 @@ def file_imports(app: App) -> FileImports:
     return FileImports(app.database, app.artifacts, importer, app.config.media)
 
 
-def artifact_reading(app: App, source: FileSource, phrases: Phrases) -> ArtifactReading:
+def artifact_reading(app: App, source: FileSource, phrases: IntakePhrases) -> ArtifactReading:
     from bot.telegram.handlers.files.files import import_buttons
     from bot.telegram.handlers.transcripts import listen_again_buttons, transcript_buttons
 

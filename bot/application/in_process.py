@@ -175,7 +175,7 @@ class DatabaseRouters:
         return console_router(self._database, self._clock, Console(""))
 
     async def memory(self) -> APIRouter:
-        from bot.web.memory.nodes import Memory, memory_eraser, memory_router
+        from bot.web.memory.nodes import MemoryPorts, memory_eraser, memory_router
         from internal.flows.operations.nightly import NightlyMaintenance
 
         nights = NightlyMaintenance(self._database, self._clock, self._config.memory)
@@ -183,7 +183,7 @@ class DatabaseRouters:
         async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
             return await nights.maintain(user_id, dry_run=dry_run)
 
-        given = Memory(memory_eraser(self._eraser()), maintain)
+        given = MemoryPorts(memory_eraser(self._eraser()), maintain)
         return memory_router(self._database, self._clock, self._owners(), given)
 
     async def snapshots(self) -> APIRouter:

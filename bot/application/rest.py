@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import httpx
 
-from bot.web.client import Rest
+from bot.web.client import RestClient
 from internal.storage.engine.data_lock import held, holder
 from internal.storage.files.keys import existing_key
 
@@ -25,7 +25,7 @@ TIMEOUT: Final = httpx.Timeout(10.0, read=3600.0)
 
 
 @contextlib.asynccontextmanager
-async def open_rest(config: Config, opening: Opening = "stopped") -> AsyncIterator[Rest]:
+async def open_rest(config: Config, opening: Opening = "stopped") -> AsyncIterator[RestClient]:
     """The REST calls of this installation.
 
     Raises what `open_stopped`, `open_as_started` or `open_app` raises. Inside this process a call raises the errors of
@@ -38,14 +38,14 @@ async def open_rest(config: Config, opening: Opening = "stopped") -> AsyncIterat
         else:
             from bot.application.in_process import open_application
 
-            rest = Rest.inside(await stack.enter_async_context(open_application(config, opening)), "")
+            rest = RestClient.inside(await stack.enter_async_context(open_application(config, opening)), "")
         yield await stack.enter_async_context(contextlib.aclosing(rest))
 
 
-def rest_of(server: Holder, config: Config) -> Rest:
+def rest_of(server: Holder, config: Config) -> RestClient:
     """The REST calls of the process that holds the data folder."""
     silent = f"process {server.pid} holds the data folder but does not answer at {server.url}"
-    return Rest.of_server(server.url or "", key_of(config), timeout=TIMEOUT, unreachable=silent)
+    return RestClient.of_server(server.url or "", key_of(config), timeout=TIMEOUT, unreachable=silent)
 
 
 def key_of(config: Config) -> str:

@@ -19,11 +19,11 @@ from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, Impo
 from internal.errors import NotFound, Refused
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, ReadOptions, Unreadable
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable
 from internal.import_formats.sources import ReportBytes, open_export
 
 if TYPE_CHECKING:
-    from bot.web.client import Rest
+    from bot.web.client import RestClient
     from internal.config.settings import Config
     from internal.flows.transfer.import_estimate import Forecast
 
@@ -65,7 +65,7 @@ class _Done:
         self.changed += taken.changed
 
 
-async def run_import(config: Config, options: ImportOptions, rest: Rest) -> list[str]:
+async def run_import(config: Config, options: ImportOptions, rest: RestClient) -> list[str]:
     """Imports, or only counts. Returns the lines to print.
 
     Raises Unreadable, NotFound and Refused; what was stored before that stays.
@@ -138,9 +138,9 @@ def _size(format_: str, path: Path) -> int:
         return formats.bytes_to_read(format_, export)
 
 
-def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
+def _batches(drafts: Iterator[EpisodeDraft]) -> Iterator[list[EpisodeDraft]]:
     """Some drafts at a time. Where reading breaks off, what was read before comes first."""
-    batch: list[Draft] = []
+    batch: list[EpisodeDraft] = []
     size = 0
     try:
         for draft in drafts:

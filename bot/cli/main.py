@@ -33,7 +33,7 @@ from bot.cli.base import FAILED, command, handed_over, load, main
 
 if TYPE_CHECKING:
     from bot.web.admin.operations import ArchiveReport, BackupReport
-    from bot.web.client import Rest
+    from bot.web.client import RestClient
     from internal.config.settings import Config
     from internal.flows.operations.health_checks import Check
 
@@ -213,7 +213,7 @@ async def _back_up(config: Config, target: Path | None) -> str:
     return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
 
 
-async def _back_up_to(target: Path, rest: Rest, config: Config) -> BackupReport:
+async def _back_up_to(target: Path, rest: RestClient, config: Config) -> BackupReport:
     """Takes the server's copy to its place: where this command may write, the server need not be able to."""
     from bot.web.admin.operations import BACKUP_PATH, BackupReport
     from internal.storage.backup import backup as files

@@ -14,7 +14,7 @@ from bot.cli.base import command, load
 
 if TYPE_CHECKING:
     from bot.web.admin.recall import Recalled
-    from bot.web.client import Rest
+    from bot.web.client import RestClient
     from internal.config.settings import Config
     from internal.storage.engine.data_lock import Holder
 
@@ -76,7 +76,7 @@ async def _mcp(config: Config, stdio: bool) -> None:
     await (_serve_stdio(config, server, stop) if stdio else _serve_http(config, stop))
 
 
-async def _mcp_address(rest: Rest, server: Holder) -> str:
+async def _mcp_address(rest: RestClient, server: Holder) -> str:
     """Where the running server serves MCP. Raises ServerUnreachable if it does not."""
     from bot.web.client import CallFailed, ServerUnreachable
 
@@ -88,11 +88,11 @@ async def _mcp_address(rest: Rest, server: Holder) -> str:
 async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Event) -> None:
     from bot.application.rest import key_of
     from bot.mcp.stdio import serve_stdio
-    from bot.web.client import Rest
+    from bot.web.client import RestClient
 
     async with contextlib.AsyncExitStack() as stack:
         if server is not None:
-            rest = Rest.of_server(server.url or "", key_of(config))
+            rest = RestClient.of_server(server.url or "", key_of(config))
         else:
             from bot.runtime.headless import open_alone
             from bot.runtime.http import served_for_commands, server_key
@@ -100,7 +100,7 @@ async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Even
             app, ports = await stack.enter_async_context(open_alone(config))
             running, web = await stack.enter_async_context(served_for_commands(app, ports))
             app.lock.announce(running.url)
-            rest = Rest.inside(web, server_key(app))
+            rest = RestClient.inside(web, server_key(app))
         stack.push_async_callback(rest.aclose)
         serving = asyncio.create_task(serve_stdio(rest))
         try:

@@ -14,7 +14,7 @@ import click
 from bot.cli.base import command, fail, load
 
 if TYPE_CHECKING:
-    from bot.web.client import Rest
+    from bot.web.client import RestClient
     from internal.config.settings import Config
 
 _STATES = ("proposed", "open", "done", "cancelled")
@@ -53,7 +53,7 @@ async def _tasks(config: Config, user_id: int, options: Mapping[str, Any]) -> li
         return rows
 
 
-async def _change(rest: Rest, user_id: int, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+async def _change(rest: RestClient, user_id: int, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The task that was added or closed; None where nothing is to be changed."""
     if options["title"]:
         body = {"user_id": user_id, "title": options["title"]}

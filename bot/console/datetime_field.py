@@ -10,7 +10,7 @@ from bot.console.lists import button, row_field
 from bot.console.phrases import Phrases
 
 
-class Moment:
+class DateTimeField:
     """A day from a calendar and a time of day, written as the page is and not as the browser would."""
 
     def __init__(self, say: Phrases) -> None:

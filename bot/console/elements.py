@@ -8,7 +8,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from bot.console.page_context import PageContext, tone
 from bot.console.phrases import Phrases
-from bot.console.rest import BotDown, LoggedOut, Refused, RestError
+from bot.console.rest import BotDown, LoggedOut, RefusedByServer, RestError
 from bot.shared.phrases import initials
 
 
@@ -90,4 +90,4 @@ def trouble(say: Phrases, error: RestError, *, again: bool = False) -> None:
 
 
 def _gone(error: RestError) -> bool:
-    return isinstance(error, Refused) and error.status == 404
+    return isinstance(error, RefusedByServer) and error.status == 404

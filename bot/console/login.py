@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.console.phrases import Phrases
-from bot.console.rest import Rest, RestError
+from bot.console.rest import ConsoleRest, RestError
 from bot.shared.languages import LANGUAGES, preferred
 
 SESSION_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE = "laplaced_session", "laplaced_language", "laplaced_theme"
@@ -53,7 +53,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> A
 
     @router.post("/logout")
     async def leave(request: Request, everywhere: Annotated[bool, Form()] = False) -> Response:
-        rest = Rest(http, request.cookies.get(SESSION_COOKIE, ""))
+        rest = ConsoleRest(http, request.cookies.get(SESSION_COOKIE, ""))
         try:
             rest.csrf = (await rest.get("/console/me"))["csrf"]
             await (rest.delete("/console/sessions") if everywhere else rest.post("/console/logout"))

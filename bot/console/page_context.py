@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bot.console.phrases import Phrases
-from bot.console.rest import Json, Rest
+from bot.console.rest import ConsoleRest, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class PageContext:
     on pages that can show that, or there is nobody yet.
     """
 
-    rest: Rest
+    rest: ConsoleRest
     say: Phrases
     admin: bool
     users: list[Json]

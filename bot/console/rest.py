@@ -30,7 +30,7 @@ class LoggedOut(RestError):
     """The session has ended."""
 
 
-class Refused(RestError):
+class RefusedByServer(RestError):
     """A refusal of the server, with its reason; `status` is 403 to 429."""
 
     def __init__(self, status: int, detail: str) -> None:
@@ -46,7 +46,7 @@ class ServerSentEvent:
     value: Json
 
 
-class Rest:
+class ConsoleRest:
     """The API client of one browser session. `csrf` is known after the first call of `/console/me`."""
 
     def __init__(self, http: httpx.AsyncClient, token: str, csrf: str = "") -> None:
@@ -132,4 +132,4 @@ def _raise(answer: httpx.Response) -> None:
         detail = str(answer.json()["detail"])
     except (ValueError, KeyError, TypeError):
         detail = answer.reason_phrase
-    raise Refused(answer.status_code, detail)
+    raise RefusedByServer(answer.status_code, detail)

@@ -18,7 +18,7 @@ from bot.console.page_context import Page, PageContext
 from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
 from bot.console.request_guard import RequestGuard
-from bot.console.rest import Json, LoggedOut, Rest, RestError, client
+from bot.console.rest import ConsoleRest, Json, LoggedOut, RestError, client
 from bot.console.shell import bot_down, lay_page, page_not_found
 from bot.shared.hosts import Hosts
 
@@ -63,7 +63,7 @@ def build(rest: str, *, allowed_hosts: Collection[str], secure: bool, caller_key
 def _serve(page: Page, http: httpx.AsyncClient) -> None:
     @ui.page(page.path, response_timeout=_PATIENCE_S)
     async def served(request: Request, user: int | None = None) -> Response | None:
-        rest = Rest(http, request.cookies.get(SESSION_COOKIE, ""))
+        rest = ConsoleRest(http, request.cookies.get(SESSION_COOKIE, ""))
         try:
             context = await _page_context(request, rest, page, user)
         except LoggedOut:
@@ -84,7 +84,7 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return client.build_response(request, 404)
 
 
-async def _page_context(request: Request, rest: Rest, page: Page, asked: int | None) -> PageContext:
+async def _page_context(request: Request, rest: ConsoleRest, page: Page, asked: int | None) -> PageContext:
     """Raises Trouble, LoggedOut for a browser without a session."""
     me, listed = await asyncio.gather(rest.get("/console/me"), rest.get("/users"))
     rest.csrf = me["csrf"]

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.web.client import Rest
+from bot.web.client import RestClient
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.guard import Guard
 from bot.web.http.sessions import Caller
@@ -17,7 +17,7 @@ from internal.access.api_keys import ApiKeys
 PATH: Final = "/mcp"
 
 
-class Sessions(Protocol):
+class SessionManager(Protocol):
     """The SDK's session manager."""
 
     def run(self) -> contextlib.AbstractAsyncContextManager[None]: ...
@@ -38,7 +38,7 @@ class McpServer:
         self.guarded: ASGIApp = Guard(
             self._serve, api_key=api_key, allowed_hosts=allowed_hosts, own_secret=(), recognise=named, limits=False
         )
-        self._rest = Rest.inside(web, api_key)
+        self._rest = RestClient.inside(web, api_key)
         self._one_building = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._app: ASGIApp | None = None
@@ -80,7 +80,7 @@ class McpServer:
         await ready.wait()
         return app
 
-    def _application(self) -> tuple[ASGIApp, Sessions]:
+    def _application(self) -> tuple[ASGIApp, SessionManager]:
         from bot.mcp.server import application
 
         return application(self._rest, PATH, LARGEST_BODY)

@@ -24,8 +24,8 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from bot.mcp.tools import TASK_TOOLS, TOOLS, Tool
-from bot.web.client import CallFailed, Rest
+from bot.mcp.tools import TASK_TOOLS, TOOLS, McpTool
+from bot.web.client import CallFailed, RestClient
 from bot.web.http.fields import fault_words
 from bot.web.http.guard import CALLER
 
@@ -42,7 +42,7 @@ _TOOLS = (*TOOLS, *TASK_TOOLS)
 _BY_NAME = {tool.name: tool for tool in _TOOLS}
 
 
-def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
+def mcp_server(rest: RestClient) -> Server[dict[str, Any]]:
     """A server whose tools call this REST, over HTTP with the key that their caller sent."""
     listed = [_described(tool) for tool in _TOOLS]
     reading = [_described(tool) for tool in _TOOLS if tool.changes == "nothing"]
@@ -74,7 +74,7 @@ def _only_reads(context: _Context) -> bool:
     return caller is not None and caller.read_only
 
 
-def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:
+def application(rest: RestClient, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:
     """The server over streamable HTTP, and its session manager, which must run while it serves.
 
     No call needs a session of its own: each answer is one JSON body, and a restart interrupts nobody.
@@ -91,7 +91,7 @@ def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, St
     return app, server.session_manager
 
 
-async def _call(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
+async def _call(tool: McpTool, rest: RestClient, arguments: dict[str, Any]) -> CallToolResult:
     """The result of a tool. A refusal is a result too: the model reads it and tries otherwise."""
     try:
         request = tool.takes.model_validate(arguments)
@@ -113,7 +113,7 @@ def _refused(why: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
 
 
-def _described(tool: Tool) -> Offered:
+def _described(tool: McpTool) -> Offered:
     return Offered(
         name=tool.name,
         description=tool.about,

@@ -9,12 +9,12 @@ from typing import Any, cast
 from mcp.server.stdio import stdio_server
 
 from bot.mcp.server import mcp_server
-from bot.web.client import Rest
+from bot.web.client import RestClient
 
 _AT_ONCE = 64 << 10
 
 
-async def serve_stdio(rest: Rest) -> None:
+async def serve_stdio(rest: RestClient) -> None:
     """Serves until the client closes its end, or this is cancelled."""
     server = mcp_server(rest)
     async with stdio_server(stdin=cast(Any, _Lines())) as (reading, writing):

@@ -26,7 +26,7 @@ from bot.simulator.launch import LocalTelegram, of_config
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import Sender
-from bot.telegram.dispatcher import Commands
+from bot.telegram.dispatcher import DispatcherHandlers
 from bot.telegram.files import TelegramFiles
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
@@ -37,7 +37,15 @@ from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.update_handler import Ingest
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES, BUSINESS
 from bot.telegram.menu import ChatMenus
-from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update, webhook_url
+from bot.telegram.service import (
+    PollMonitor,
+    TelegramService,
+    WorkerShare,
+    open_bot,
+    set_webhook,
+    webhook_update,
+    webhook_url,
+)
 from bot.web.admin.simulator import Simulator
 from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
@@ -146,7 +154,7 @@ async def telegram_side(
         delivery = Delivery(database, clock, phrase)
         part = None
         if database.shared:
-            part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
+            part = WorkerShare(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
         shards: Shards = ALL_SHARDS if part is None else part.shards
         rich = config.telegram.rich_messages
         sender = Sender(bot, delivery, budget, metrics, clock, shards, speaker(app), rich=rich)
@@ -173,7 +181,7 @@ async def telegram_side(
             lanes=lanes,
             turns=turns,
             drafts=drafts,
-            handlers=Commands(bot, database, clock, build_router(_services(app, menus))),
+            handlers=DispatcherHandlers(bot, database, clock, build_router(_services(app, menus))),
             policy=AccessPolicy(frozenset(config.access.allowed_user_ids), config.local_telegram),
             phrases=phrase,
             menu=menus,

@@ -54,7 +54,7 @@ async def rank_files(config: Config, files: Sequence[Path], target: Path, embedd
     conversations = locomo.read(files)
     with replaced(target, files) as made:
         async with open_stage(config, embedder, vectors) as stage:
-            progress = Progress()
+            progress = ProgressLine()
             ranked = await stage.rank(await stage.write(conversations, progress), progress)
         made.write_text("".join(json.dumps(one.line, ensure_ascii=False) + "\n" for one in ranked), encoding="utf-8")
     return len(ranked)
@@ -70,7 +70,7 @@ async def train_on_files(
     conversations = locomo.read(files)
     with replaced(target, files) as made:
         async with open_stage(config, OfflineEmbedder.name, vectors or vectors_folder()) as stage:
-            progress = Progress()
+            progress = ProgressLine()
             samples = await stage.samples(await stage.write(conversations, progress), progress)
         write_rankings(made, fit_both(samples))
     alone = len(conversations) == 1
@@ -184,7 +184,7 @@ def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
         made.unlink(missing_ok=True)
 
 
-class Progress:
+class ProgressLine:
     """Prints progress on stderr: on a terminal in one line that changes, elsewhere in a line now and then."""
 
     def __init__(self) -> None:

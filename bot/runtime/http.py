@@ -23,7 +23,7 @@ from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph
 from bot.web.http.owners import Allows, Owners
-from bot.web.memory.nodes import Memory, memory_eraser
+from bot.web.memory.nodes import MemoryPorts, memory_eraser
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
@@ -114,7 +114,7 @@ def web_of(
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
         eraser=app.eraser,
-        memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
+        memory=MemoryPorts(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
         files=erase_file,
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
         chronicle=Chronicle(app.auditing, config.persona.name),

@@ -9,13 +9,13 @@ from bot.simulator.scenarios.judge import BotMessage, JudgeContext, Verdict, jud
 from bot.simulator.scenarios.known_state import read
 from bot.simulator.scenarios.model import Truth
 from bot.simulator.scenarios.plan import Act, Plan
-from bot.simulator.scenarios.report import Outcome
+from bot.simulator.scenarios.report import ScenarioOutcome
 
 Ask = Callable[[Stage, Act], Awaitable[str]]
 """Asks a question in the chat. Returns the bot's answer."""
 
 
-async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
+async def examine(stage: Stage, played: Plan, ask: Ask) -> ScenarioOutcome:
     """Verdicts on the memory. The store is read before the questions, which could change it."""
     verdicts: list[Verdict] = []
     replies = 0
@@ -30,7 +30,7 @@ async def examine(stage: Stage, played: Plan, ask: Ask) -> Outcome:
         answer = await ask(stage, act)
         question = played.scenario.questions[act.question]
         verdicts.append(judge_answer(question, answer, judge_context(played, act.who, stage.clock.now())))
-    return Outcome(
+    return ScenarioOutcome(
         plan=played,
         finished_at=stage.clock.now(),
         took_s=0.0,

@@ -13,7 +13,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 
-class Commands:
+class DispatcherHandlers:
     """Implements `Handlers` of the ingest over an aiogram dispatcher."""
 
     def __init__(self, bot: Bot, database: Database, clock: Clock, router: Router) -> None:

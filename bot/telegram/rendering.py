@@ -12,7 +12,7 @@ import pyromark
 from telegramify_markdown import RenderConfig, convert, utf16_len
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
-from bot.telegram.split import LIMIT, Span, split
+from bot.telegram.split import LIMIT, EntitySpan, split
 from internal.dialogue.mailbox.model import Rendered
 
 __all__ = ["LIMIT", "Rendered", "draft", "escape", "render", "render_plain", "utf16_len"]
@@ -54,7 +54,7 @@ def escape(text: str) -> str:
     return _MARKS.sub(lambda mark: _REFERENCES.get(mark[0]) or f"\\{mark[0]}", one_line)
 
 
-def _parts(text: str, spans: list[Span]) -> list[Rendered]:
+def _parts(text: str, spans: list[EntitySpan]) -> list[Rendered]:
     return [
         Rendered(
             part, [{"type": span.type, "offset": span.offset, "length": span.length, **span.extra} for span in its]
@@ -90,14 +90,14 @@ def _symbols() -> RenderConfig:
 _CONFIG = _symbols()
 
 
-def _convert(markdown: str) -> tuple[str, list[Span]]:
+def _convert(markdown: str) -> tuple[str, list[EntitySpan]]:
     text, entities = convert(_literal(markdown), config=_CONFIG)
     spans = []
     for entity in entities:
         described = entity.to_dict()
         url = described.get("url")
         if url is None or url.startswith(_LINK_SCHEMES):
-            spans.append(Span(described.pop("type"), described.pop("offset"), described.pop("length"), described))
+            spans.append(EntitySpan(described.pop("type"), described.pop("offset"), described.pop("length"), described))
     return text, spans
 
 

@@ -92,7 +92,7 @@ class PollMonitor:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WorkerShare:
     """How a worker shares the chats with others."""
 
     database: Database
@@ -111,7 +111,7 @@ class TelegramService:
     poller: Poller | None
     monitor: PollMonitor
     menus: ChatMenus
-    part: Part | None = None
+    part: WorkerShare | None = None
     """None for the only process of a database: it serves every chat."""
     reading: ArtifactReading | None = None
     _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
@@ -179,7 +179,7 @@ class TelegramService:
             self.monitor.metrics.send_unknown()
         return unknown, await self.lanes.resume(self.bot.id, shards)
 
-    async def _follow(self, part: Part) -> None:
+    async def _follow(self, part: WorkerShare) -> None:
         """Looks for work that another worker stored for a chat of ours."""
 
         def hear(wake: Callable[[], None], key: str) -> None:
@@ -207,7 +207,7 @@ class TelegramService:
                         await poller.run()
 
 
-class Session(AiohttpSession):
+class BotSession(AiohttpSession):
     """aiogram's client with only TelegramAPIErrors.
 
     Of a message that was sent only the id is read, whatever else Telegram tells of it: a field that this program does
@@ -264,7 +264,7 @@ def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
     """The Bot API client. Raises ConfigurationError for a malformed token."""
     server = TelegramAPIServer.from_base(api_base.rstrip("/"))
     try:
-        return Bot(token, session=Session(api=server))
+        return Bot(token, session=BotSession(api=server))
     except TokenValidationError:
         raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
 

@@ -16,7 +16,7 @@ _CLOSING = "»\"'”’)]"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EntitySpan:
     """An entity: `offset` and `length` in UTF-16 units, `extra` the other Bot API fields (url, language)."""
 
     type: str
@@ -25,10 +25,10 @@ class Span:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-Part = tuple[str, list[Span]]
+Part = tuple[str, list[EntitySpan]]
 
 
-def split(text: str, spans: list[Span], limit: int = LIMIT) -> list[Part]:
+def split(text: str, spans: list[EntitySpan], limit: int = LIMIT) -> list[Part]:
     """Parts of 1..`limit` UTF-16 units which together are the text without surrounding blanks.
 
     A part ends at a paragraph, else a line, a sentence, a word, a grapheme. An entity that fits a message is not cut
@@ -41,7 +41,7 @@ def split(text: str, spans: list[Span], limit: int = LIMIT) -> list[Part]:
 class _Cutter:
     """Positions are indices of Python characters; `units[i]` is the number of UTF-16 units before character i."""
 
-    def __init__(self, text: str, spans: list[Span], limit: int) -> None:
+    def __init__(self, text: str, spans: list[EntitySpan], limit: int) -> None:
         self.text, self.limit = text, limit
         self.units = [0, *accumulate(2 if ord(char) > 0xFFFF else 1 for char in text)]
         self.spans = [span for span in spans if span.length > 0 and 0 <= span.offset < self.units[-1]]
@@ -123,13 +123,13 @@ class _Cutter:
                 marks[first:beyond] = bytes(max(0, beyond - first))
         return marks
 
-    def _spans_within(self, start: int, end: int) -> list[Span]:
+    def _spans_within(self, start: int, end: int) -> list[EntitySpan]:
         first, beyond = self.units[start], self.units[end]
         clipped = []
         for span in self.spans:
             begin, stop = max(span.offset, first), min(span.offset + span.length, beyond)
             if stop > begin and self._shows(begin, stop):
-                clipped.append(Span(span.type, begin - first, stop - begin, span.extra))
+                clipped.append(EntitySpan(span.type, begin - first, stop - begin, span.extra))
         return sorted(clipped, key=lambda span: (span.offset, -span.length))
 
     def _shows(self, begin: int, stop: int) -> bool:

@@ -31,7 +31,7 @@ class ServerUnreachable(CallFailed):
     """Nothing answers at the server's address, or something that is not Laplaced."""
 
 
-class Rest:
+class RestClient:
     """Calls REST. Every call raises CallRefused with the server's own words, and ServerUnreachable."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Rest:
         self._client, self._unreachable, self._headers = client, unreachable, headers
 
     @classmethod
-    def inside(cls, web: ASGIApp, key: str) -> Rest:
+    def inside(cls, web: ASGIApp, key: str) -> RestClient:
         """REST of an application in this process. An error that the application does not answer is raised as it is."""
         transport = httpx.ASGITransport(web)
         return cls(httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=_headers(key)))
@@ -51,7 +51,7 @@ class Rest:
     @classmethod
     def of_server(
         cls, url: str, key: str, *, timeout: httpx.Timeout = TIMEOUT, unreachable: str = "the server does not answer"
-    ) -> Rest:
+    ) -> RestClient:
         """REST of the running server of this machine. `unreachable` is the message when it does not answer."""
         # The guard knows this machine as localhost, whatever address the server listens on. A proxy from the
         # environment must not come between two processes of one machine, and reading certificates takes 50 ms.
@@ -59,9 +59,9 @@ class Rest:
         client = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=False)
         return cls(client, unreachable)
 
-    def under(self, authorization: str) -> Rest:
+    def under(self, authorization: str) -> RestClient:
         """The same calls with this Authorization header."""
-        return Rest(self._client, self._unreachable, {"Authorization": authorization})
+        return RestClient(self._client, self._unreachable, {"Authorization": authorization})
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         return await self._json("GET", path, query, None)

@@ -79,7 +79,7 @@ KINDS: Final[tuple[Kind, ...]] = ("F", "M", "S")
 Recalled = RecalledFact | RecalledMemory | RecalledPassage | StandingInstruction
 
 
-class Mark(NamedTuple):
+class CitationMark(NamedTuple):
     """What a citation names: a fact (F), a memory (M), a passage (S, for said) or an instruction (I), by its number."""
 
     kind: Kind
@@ -106,14 +106,14 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
     return list(dict.fromkeys(found))
 
 
-def codes_in(texts: Iterable[str]) -> set[Mark]:
+def codes_in(texts: Iterable[str]) -> set[CitationMark]:
     """The codes like F1, Formula 1, M1 or S3 that these texts use for something else: a race, a key, a chip, a car."""
-    return set[Mark]().union(*map(_codes_of, texts))
+    return set[CitationMark]().union(*map(_codes_of, texts))
 
 
 @cached(4096)
-def _codes_of(text: str) -> frozenset[Mark]:
-    return frozenset(Mark(_kind(match), int(match["n"])) for match in _CODE.finditer(text))
+def _codes_of(text: str) -> frozenset[CitationMark]:
+    return frozenset(CitationMark(_kind(match), int(match["n"])) for match in _CODE.finditer(text))
 
 
 def _kind(match: regex.Match[str]) -> Kind:

@@ -13,8 +13,8 @@ from internal.agents.citation_forms import (
     CLUSTER,
     KINDS,
     LONGEST,
+    CitationMark,
     Kind,
-    Mark,
     Recalled,
     codes_in,
     last_sentence,
@@ -57,10 +57,10 @@ class CitationFilter:
         passages: Sequence[RecalledPassage] = (),
         instructions: Sequence[StandingInstruction] = (),
     ) -> None:
-        self._given: dict[Mark, Recalled] = {Mark("F", fact.n): fact for fact in facts}
-        self._given |= {Mark("M", one.n): one for one in memories}
-        self._given |= {Mark("S", one.n): one for one in passages}
-        self._given |= {Mark("I", one.n): one for one in instructions}
+        self._given: dict[CitationMark, Recalled] = {CitationMark("F", fact.n): fact for fact in facts}
+        self._given |= {CitationMark("M", one.n): one for one in memories}
+        self._given |= {CitationMark("S", one.n): one for one in passages}
+        self._given |= {CitationMark("I", one.n): one for one in instructions}
         self._codes = codes_in((*ordinary, *(one.text for one in self._given.values())))
         self._held = ""
         self._line = ""
@@ -116,16 +116,16 @@ class CitationFilter:
         self._trim = not marks and not self._line.strip()
         return f"{comma}{marks}{behind}"
 
-    def _cite(self, marks: Collection[Mark]) -> str:
+    def _cite(self, marks: Collection[CitationMark]) -> str:
         return "".join(str(mark) for mark in dict.fromkeys(marks) if mark in self._given)
 
-    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[Mark] | None]:
+    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[CitationMark] | None]:
         """The marks of each citation; the first stands right behind the letter `before`, and may be part of a link."""
         first = found[0]
         link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
         return [None if link and one is first else self._marks(one, line) for one in found]
 
-    def _marks(self, one: regex.Match[str], line: str) -> list[Mark] | None:
+    def _marks(self, one: regex.Match[str], line: str) -> list[CitationMark] | None:
         """The marks of a citation; None for ordinary text that looks like one."""
         named = named_in(one[0])
         marks = [self._mark(kind, number) for kind, number in named]
@@ -142,23 +142,23 @@ class CitationFilter:
             return [rests or mark for rests, mark in zip(resting, marks, strict=True)]
         return None
 
-    def _mark(self, kind: Kind | None, number: int) -> Mark:
+    def _mark(self, kind: Kind | None, number: int) -> CitationMark:
         """The mark of a number; without a letter it is a fact's, unless only a memory, or then a passage, has it."""
         if kind is None:
-            marks = (Mark(one, number) for one in KINDS)
-            return next((mark for mark in marks if mark in self._given), Mark("F", number))
-        return Mark(kind, number)
+            marks = (CitationMark(one, number) for one in KINDS)
+            return next((mark for mark in marks if mark in self._given), CitationMark("F", number))
+        return CitationMark(kind, number)
 
-    def _is_a_unit(self, written: str, marks: Sequence[Mark]) -> bool:
+    def _is_a_unit(self, written: str, marks: Sequence[CitationMark]) -> bool:
         """Whether "[m2]" is square metres, "[s3]" seconds: lower case, and nothing given has that number."""
         return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
 
-    def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> Mark | None:
+    def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> CitationMark | None:
         """The mark of this number whose text shares words with the sentence before it."""
         sentence = last_sentence(line)
         least = 1 if style == "bare" else 2
         kinds: Sequence[Kind] = KINDS if kind is None else (kind,)
-        for mark in (Mark(one, number) for one in kinds):
+        for mark in (CitationMark(one, number) for one in kinds):
             given = self._given.get(mark)
             if given is not None and (names_its_ends(sentence, given) or shares_words(sentence, given) >= least):
                 return mark
@@ -181,7 +181,7 @@ def cited_only(
     return said
 
 
-def marks_in(text: str) -> list[Mark]:
+def marks_in(text: str) -> list[CitationMark]:
     """The marks in a reply, each once, in the order in which they first stand."""
     return list(dict.fromkeys(_mark_of(match) for match in _outside_code(text)))
 
@@ -242,7 +242,7 @@ def _citation_before(text: str, end: int) -> int | None:
     return None
 
 
-def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
+def _replaced(text: str, shown: Mapping[CitationMark, int]) -> str:
     parts, offset, joined = list[str](), 0, False
     for match in _outside_code(text):
         before = text[offset : match.start()]
@@ -256,8 +256,8 @@ def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
     return "".join([*parts, text[offset:]])
 
 
-def _mark_of(match: regex.Match[str]) -> Mark:
-    return Mark(next(kind for kind in get_args(Kind) if kind == match[1]), int(match[2]))
+def _mark_of(match: regex.Match[str]) -> CitationMark:
+    return CitationMark(next(kind for kind in get_args(Kind) if kind == match[1]), int(match[2]))
 
 
 def _begins_line(parts: Sequence[str]) -> bool:

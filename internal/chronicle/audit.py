@@ -16,8 +16,8 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.chronicle import audit_repository, repository, service
-from internal.chronicle.audit_repository import Said
-from internal.chronicle.model import Audit, Event, EventLabel, Session
+from internal.chronicle.audit_repository import LoggedMessage
+from internal.chronicle.model import Audit, ChronicleEvent, EventLabel, Session
 from internal.graph import store
 from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
@@ -62,7 +62,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Mended:
+class RepairCounts:
     """How much a repair mended, by kind; `unanalysed` are the sessions that still have to be analysed."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -92,12 +92,12 @@ def examine(connection: Connection, user_id: int) -> Findings:
     )
 
 
-def repair(connection: Connection, user_id: int) -> Mended:
+def repair(connection: Connection, user_id: int) -> RepairCounts:
     """Mends what can be mended: afterwards the chronicle holds every message of the log once, in order.
 
     Sessions are not analysed here: `unanalysed` are those to give to the analyst.
     """
-    found, mended = examine(connection, user_id), Mended()
+    found, mended = examine(connection, user_id), RepairCounts()
     _drop_homeless(connection, user_id, found, mended)
     mended.add("wiped", service.drop_emptied(connection, user_id))
     mended.add("missing", _Restoring(connection, user_id).add_missing())
@@ -132,11 +132,11 @@ def uniqueness(count: int, doubled: int) -> float:
 class _Stored:
     """The log and the chronicle of one owner, side by side."""
 
-    said: Sequence[Said]
-    events: Sequence[Event]
+    said: Sequence[LoggedMessage]
+    events: Sequence[ChronicleEvent]
     sessions: Mapping[str, Session]
-    by_message: Mapping[str, Event]
-    by_number: Mapping[int, Event]
+    by_message: Mapping[str, ChronicleEvent]
+    by_number: Mapping[int, ChronicleEvent]
     ids: Set[str]
 
     @classmethod
@@ -177,12 +177,12 @@ class _Stored:
         lacking = (event.session_id for event in self.events if self._to_judge(event) and event.n not in judged)
         return list(dict.fromkeys(lacking))
 
-    def homeless(self, event: Event) -> bool:
+    def homeless(self, event: ChronicleEvent) -> bool:
         if event.label is EventLabel.ANALYSIS or event.is_reaction:
             return event.session_id not in self.sessions
         return event.message_id is None or event.message_id not in self.ids or event.session_id not in self.sessions
 
-    def dangling(self, event: Event) -> bool:
+    def dangling(self, event: ChronicleEvent) -> bool:
         """Whether it points at no event, or at one that it cannot answer or judge."""
         if event.answers_n is None:
             return False
@@ -191,7 +191,7 @@ class _Stored:
         elsewhere = asked is not None and asked.session_id != event.session_id
         return asked is None or asked.label not in wanted or (elsewhere and event.label is not EventLabel.FEEDBACK)
 
-    def mislabelled(self) -> list[Event]:
+    def mislabelled(self) -> list[ChronicleEvent]:
         """Wrongly labelled events: the first user message of a session is its Request, every other Feedback."""
         opened: set[str] = set()
         wrong = []
@@ -206,7 +206,7 @@ class _Stored:
         held = {event.session_id for event in self.events if event.message_id is not None}
         return [session_id for session_id in self.sessions if session_id not in held]
 
-    def _to_judge(self, event: Event) -> bool:
+    def _to_judge(self, event: ChronicleEvent) -> bool:
         session = self.sessions.get(event.session_id)
         return event.label is EventLabel.RESPONSE and session is not None and session.closed_at is not None
 
@@ -218,11 +218,11 @@ class _Stored:
         }
 
 
-def _wiped(event: Event) -> bool:
+def _wiped(event: ChronicleEvent) -> bool:
     return event.label is EventLabel.ANALYSIS and "verdict" not in event.attrs
 
 
-def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended: Mended) -> None:
+def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended: RepairCounts) -> None:
     events = repository.events_by_ids(connection, user_id, found.homeless)
     service.lose_messages(connection, user_id, [one.message_id for one in events if one.message_id is not None])
     left = repository.events_by_ids(connection, user_id, found.homeless)
@@ -246,9 +246,9 @@ def _put_in_order(connection: Connection, user_id: int) -> int:
     return sum(one != other for one, other in zip(line, wanted, strict=True))
 
 
-def _wanted_order(line: Sequence[Event], indexes: Mapping[str, int]) -> list[Event]:
-    behind: dict[str, list[Event]] = defaultdict(list)
-    said: list[Event] = []
+def _wanted_order(line: Sequence[ChronicleEvent], indexes: Mapping[str, int]) -> list[ChronicleEvent]:
+    behind: dict[str, list[ChronicleEvent]] = defaultdict(list)
+    said: list[ChronicleEvent] = []
     last = ""
     for event in line:
         if event.message_id is None:
@@ -283,9 +283,9 @@ def _point_again(connection: Connection, user_id: int) -> int:
     return len(wrong)
 
 
-def _last_of_turns(stored: _Stored) -> dict[str, Event]:
+def _last_of_turns(stored: _Stored) -> dict[str, ChronicleEvent]:
     """The last question of each turn."""
-    found: dict[str, Event] = {}
+    found: dict[str, ChronicleEvent] = {}
     for message in stored.said:
         event = stored.by_message.get(message.id)
         if event is not None and message.role == "user" and message.turn_id is not None:
@@ -320,7 +320,7 @@ class _Restoring:
     def add_missing(self) -> int:
         """Returns how many were missing."""
         count = 0
-        before: tuple[Said, str] | None = None
+        before: tuple[LoggedMessage, str] | None = None
         for message in self._stored.said:
             event = self._stored.by_message.get(message.id)
             if event is None:
@@ -329,10 +329,10 @@ class _Restoring:
             before = message, event.session_id
         return count
 
-    def _next_events(self) -> dict[str, tuple[Said, Event]]:
+    def _next_events(self) -> dict[str, tuple[LoggedMessage, ChronicleEvent]]:
         """For each message without an event, the first later one that has one."""
-        found: dict[str, tuple[Said, Event]] = {}
-        following: tuple[Said, Event] | None = None
+        found: dict[str, tuple[LoggedMessage, ChronicleEvent]] = {}
+        following: tuple[LoggedMessage, ChronicleEvent] | None = None
         for message in reversed(self._stored.said):
             event = self._stored.by_message.get(message.id)
             if event is not None:
@@ -341,10 +341,10 @@ class _Restoring:
                 found[message.id] = following
         return found
 
-    def _add(self, message: Said, before: tuple[Said, str] | None) -> Event:
+    def _add(self, message: LoggedMessage, before: tuple[LoggedMessage, str] | None) -> ChronicleEvent:
         asked = self._asked.get(message.turn_id or "") if message.role == "assistant" else None
         session_id = asked.session_id if asked is not None else self._session(message, before)
-        event = Event(
+        event = ChronicleEvent(
             user_id=self._user_id,
             n=next_rev(self._connection, self._user_id),
             id=new_id(),
@@ -359,7 +359,7 @@ class _Restoring:
             self._asked[message.turn_id] = event
         return event
 
-    def _session(self, message: Said, before: tuple[Said, str] | None) -> str:
+    def _session(self, message: LoggedMessage, before: tuple[LoggedMessage, str] | None) -> str:
         """The session of a message shortly before, else shortly after, else a closed session of its own."""
         if before is not None and message.at - before[0].at < SILENCE:
             self._stretch(before[1], message)
@@ -379,7 +379,7 @@ class _Restoring:
         repository.add_session(self._connection, session)
         return session.id
 
-    def _stretch(self, session_id: str, message: Said) -> None:
+    def _stretch(self, session_id: str, message: LoggedMessage) -> None:
         """A session made here ends when silence begins; existing sessions stay as they were."""
         known = repository.session(self._connection, self._user_id, session_id)
         if session_id not in self._stored.sessions and known is not None and known.closed_at is not None:

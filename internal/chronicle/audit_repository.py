@@ -26,7 +26,7 @@ _NOTIFICATION: Final = "notification"
 """Key in a message's metadata that marks a notification: it answers nothing, so it is no event either."""
 
 
-class Said(NamedTuple):
+class LoggedMessage(NamedTuple):
     """A message of the log that belongs into the chronicle."""
 
     id: str
@@ -45,7 +45,7 @@ class Name(NamedTuple):
     person_id: int | None
 
 
-def chronicle_messages(connection: Connection, user_id: int) -> list[Said]:
+def chronicle_messages(connection: Connection, user_id: int) -> list[LoggedMessage]:
     """Every message that belongs into the chronicle, in log order; `words` is the beginning of its text."""
     hidden = messages.c.user_metadata[_HIDDEN].as_boolean()
     query = (
@@ -61,7 +61,7 @@ def chronicle_messages(connection: Connection, user_id: int) -> list[Said]:
         .where(or_(messages.c.user_metadata.is_(None), messages.c.user_metadata[_NOTIFICATION].as_string().is_(None)))
         .order_by(messages.c.seq)
     )
-    return [Said(*row) for row in connection.execute(query)]
+    return [LoggedMessage(*row) for row in connection.execute(query)]
 
 
 def zone(connection: Connection, user_id: int) -> str:

@@ -47,7 +47,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ChronicleEvent:
     """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock showed.
 
     `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the event

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, exists, func, insert, select, update
 
-from internal.chronicle.model import Event, EventLabel, Mention, Session
+from internal.chronicle.model import ChronicleEvent, EventLabel, Mention, Session
 from internal.graph import mention_repository
 from internal.storage.change_log import record_change, record_changes
 from internal.storage.chunks import delete_with, rows_with
@@ -110,7 +110,7 @@ def count_sessions(connection: Connection, user_id: int) -> int:
     return connection.execute(query).scalar_one()
 
 
-def add_event(connection: Connection, event: Event) -> None:
+def add_event(connection: Connection, event: ChronicleEvent) -> None:
     """Stores an event without its text."""
     values = {
         "user_id": event.user_id,
@@ -128,7 +128,7 @@ def add_event(connection: Connection, event: Event) -> None:
     record_change(connection, event.user_id, EVENT_CHANGE, event.id)
 
 
-def change_event(connection: Connection, event: Event, **values: Any) -> None:
+def change_event(connection: Connection, event: ChronicleEvent, **values: Any) -> None:
     """Updates columns of an event. Raises ValueError for `n`, which `renumber` changes."""
     if "n" in values:
         raise ValueError("the place of an event is not changed alone")
@@ -150,29 +150,29 @@ def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]
     record_changes(connection, user_id, EVENT_CHANGE, event_ids, "delete")
 
 
-def event_of_message(connection: Connection, user_id: int, message_id: str) -> Event | None:
+def event_of_message(connection: Connection, user_id: int, message_id: str) -> ChronicleEvent | None:
     return read_one(connection.execute(_OF_MESSAGE, {"owner": user_id, "message": message_id}), _event)
 
 
-def event_in_session(connection: Connection, user_id: int, message_id: str) -> tuple[Event, bool] | None:
+def event_in_session(connection: Connection, user_id: int, message_id: str) -> tuple[ChronicleEvent, bool] | None:
     """`event_of_message`, and whether its session is closed."""
     row = connection.execute(_IN_SESSION, {"owner": user_id, "message": message_id}).one_or_none()
     return None if row is None else (_event(row), bool(row.closed))
 
 
-def events_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Event]:
+def events_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[ChronicleEvent]:
     """The events of these messages, in the order of NEXT."""
     found = rows_with(connection, _events(user_id), chronicle.c.message_id, message_ids)
     return sorted(map(_event, found), key=lambda event: event.n)
 
 
-def events_of_session(connection: Connection, user_id: int, session_id: str) -> list[Event]:
+def events_of_session(connection: Connection, user_id: int, session_id: str) -> list[ChronicleEvent]:
     """Every event of a session, in the order of NEXT."""
     query = _events(user_id).where(chronicle.c.session_id == session_id)
     return [_event(row) for row in connection.execute(query.order_by(chronicle.c.n))]
 
 
-def events_around(connection: Connection, user_id: int, session_id: str) -> list[Event]:
+def events_around(connection: Connection, user_id: int, session_id: str) -> list[ChronicleEvent]:
     """The part of the line that a session spans, with events of other sessions within it."""
     ours = (chronicle.c.user_id == user_id) & (chronicle.c.session_id == session_id)
     first, last = connection.execute(select(func.min(chronicle.c.n), func.max(chronicle.c.n)).where(ours)).one()
@@ -182,31 +182,31 @@ def events_around(connection: Connection, user_id: int, session_id: str) -> list
     return [_event(row) for row in connection.execute(within)]
 
 
-def events(connection: Connection, user_id: int) -> list[Event]:
+def events(connection: Connection, user_id: int) -> list[ChronicleEvent]:
     """Every event of an owner, in the order of NEXT."""
     return [_event(row) for row in connection.execute(_events(user_id).order_by(chronicle.c.n))]
 
 
-def emptied(connection: Connection, user_id: int) -> list[Event]:
+def emptied(connection: Connection, user_id: int) -> list[ChronicleEvent]:
     """The Analyses of an owner that have lost their verdict, in the order of NEXT."""
     verdict = chronicle.c.attrs["verdict"].as_string()
     query = _events(user_id).where(chronicle.c.label == EventLabel.ANALYSIS.value, verdict.is_(None))
     return [_event(row) for row in connection.execute(query.order_by(chronicle.c.n))]
 
 
-def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
+def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[ChronicleEvent]:
     """The existing events with these ids, in the order of NEXT."""
     found = rows_with(connection, _events(user_id), chronicle.c.id, event_ids)
     return sorted(map(_event, found), key=lambda event: event.n)
 
 
-def event_before(connection: Connection, user_id: int, n: int) -> Event | None:
+def event_before(connection: Connection, user_id: int, n: int) -> ChronicleEvent | None:
     """The event whose NEXT leads to the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n < n).order_by(chronicle.c.n.desc()).limit(1)
     return read_one(connection.execute(query), _event)
 
 
-def after(connection: Connection, user_id: int, n: int) -> Event | None:
+def after(connection: Connection, user_id: int, n: int) -> ChronicleEvent | None:
     """The event to which NEXT leads from the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n > n).order_by(chronicle.c.n).limit(1)
     return read_one(connection.execute(query), _event)
@@ -220,12 +220,12 @@ def session_of_messages(connection: Connection, user_id: int, message_ids: Colle
     }
 
 
-def events_numbered(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
+def events_numbered(connection: Connection, user_id: int, numbers: Collection[int]) -> list[ChronicleEvent]:
     """The events with these places in the line."""
     return [_event(row) for row in rows_with(connection, _events(user_id), chronicle.c.n, numbers)]
 
 
-def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
+def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) -> list[ChronicleEvent]:
     """The events that answer or analyse one of these, or are about it, in the order of NEXT."""
     found = rows_with(connection, _events(user_id), chronicle.c.answers_n, numbers)
     return sorted(map(_event, found), key=lambda event: event.n)
@@ -298,7 +298,7 @@ _session = reader(Session)
 
 
 _read_event = reader(
-    Event,
+    ChronicleEvent,
     {"text": "content", "replies": "reply_to"},
     label=EventLabel,
     attrs=lambda attrs: attrs or {},
@@ -306,6 +306,6 @@ _read_event = reader(
 )
 
 
-def _event(row: Row[Any]) -> Event:
+def _event(row: Row[Any]) -> ChronicleEvent:
     event = _read_event(row)
     return event if event.text else replace(event, text=event.attrs.get("reaction", ""))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.chronicle import repository
-from internal.chronicle.model import AnalysisType, Event, EventLabel, Session, Trigger
+from internal.chronicle.model import AnalysisType, ChronicleEvent, EventLabel, Session, Trigger
 from internal.errors import expect_found
 from internal.language.text.titles import title_of
 from internal.storage.owner_counters import next_rev
@@ -51,7 +51,7 @@ class Lost:
 
 def hear(
     connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | None = None, about: str | None = None
-) -> Event:
+) -> ChronicleEvent:
     """C2: adds the user's message: the Request of a session that it opens, else Feedback.
 
     `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
@@ -68,7 +68,7 @@ def hear(
 
 def react(
     connection: Connection, user_id: int, message_id: str, reaction: str, at: datetime, *, by: int | None = None
-) -> Event | None:
+) -> ChronicleEvent | None:
     """Makes a reaction the Feedback on exactly this answer, in its session; "" takes it back.
 
     An answer has one reaction of its owner, in a group of each member (`by`): another one replaces it. Returns None if
@@ -89,13 +89,13 @@ def react(
     return _append(connection, spoken, response.session_id, EventLabel.FEEDBACK, answers_n=response.n, attrs=attrs)
 
 
-def _response(connection: Connection, user_id: int, message_id: str | None) -> Event | None:
+def _response(connection: Connection, user_id: int, message_id: str | None) -> ChronicleEvent | None:
     """The event of an answer."""
     event = repository.event_of_message(connection, user_id, message_id) if message_id is not None else None
     return event if event is not None and event.label is EventLabel.RESPONSE else None
 
 
-def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> tuple[Event, bool]:
+def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> tuple[ChronicleEvent, bool]:
     """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
     A response to nothing that the line has joins the open session of its topic, or opens one. Also whether its session
@@ -145,12 +145,12 @@ def analyse(
     answers_n: int | None,
     now: datetime,
     run_id: str | None,
-) -> Event:
+) -> ChronicleEvent:
     """C10: adds an Analysis to the line now, also behind the events of newer sessions.
 
     `attrs` hold verdict, rules_used, rules_ignored, errors, lessons and whatever else was given (`summary`).
     """
-    event = Event(
+    event = ChronicleEvent(
         user_id=user_id,
         n=next_rev(connection, user_id),
         id=new_id(),
@@ -241,8 +241,8 @@ def _append(
     *,
     answers_n: int | None = None,
     attrs: Mapping[str, Any] | None = None,
-) -> Event:
-    event = Event(
+) -> ChronicleEvent:
+    event = ChronicleEvent(
         user_id=spoken.user_id,
         n=spoken.n or next_rev(connection, spoken.user_id),
         id=new_id(),
@@ -264,7 +264,7 @@ def _topic_from(connection: Connection, user_id: int, session_id: str, text: str
         repository.change_session(connection, user_id, session_id, topic=topic_of(text))
 
 
-def _move_answers(connection: Connection, user_id: int, falling: Sequence[Event]) -> list[Event]:
+def _move_answers(connection: Connection, user_id: int, falling: Sequence[ChronicleEvent]) -> list[ChronicleEvent]:
     """Points what answered an erased question at what is left of its turn, and words about an erased answer at nothing.
 
     Returns the reactions to erased answers, which fall with them.
@@ -281,7 +281,9 @@ def _move_answers(connection: Connection, user_id: int, falling: Sequence[Event]
     return [event for event in pointing if event.is_reaction]
 
 
-def _rest_of_turn(connection: Connection, asked: Event, lost: Mapping[int, Event]) -> Event | None:
+def _rest_of_turn(
+    connection: Connection, asked: ChronicleEvent, lost: Mapping[int, ChronicleEvent]
+) -> ChronicleEvent | None:
     """The last event of the turn of an erased message that is not erased with it."""
     ours = [
         event
@@ -308,18 +310,18 @@ def _heal(connection: Connection, user_id: int, session_id: str) -> bool:
     return False
 
 
-def _analyses(event: Event) -> bool:
+def _analyses(event: ChronicleEvent) -> bool:
     return event.label is EventLabel.ANALYSIS
 
 
-def _first_is_request(connection: Connection, left: Sequence[Event]) -> None:
+def _first_is_request(connection: Connection, left: Sequence[ChronicleEvent]) -> None:
     """Labels the user's first message in a session as its Request."""
     first = next((event for event in left if event.label in _USERS and not event.is_reaction), None)
     if first is not None and first.label is EventLabel.FEEDBACK:
         repository.change_event(connection, first, label=EventLabel.REQUEST.value)
 
 
-def _rename_topic(connection: Connection, user_id: int, session_id: str, left: Sequence[Event]) -> None:
+def _rename_topic(connection: Connection, user_id: int, session_id: str, left: Sequence[ChronicleEvent]) -> None:
     """Replaces a topic made of words or by the analyst, which may reveal what is gone; the owner's own topic stays."""
     session = repository.session(connection, user_id, session_id)
     if session is None or session.topic_by == "owner":
@@ -331,7 +333,7 @@ def _rename_topic(connection: Connection, user_id: int, session_id: str, left: S
         repository.change_session(connection, user_id, session_id, topic=topic, topic_by="words")
 
 
-def _remove(connection: Connection, user_id: int, falling: Sequence[Event]) -> None:
+def _remove(connection: Connection, user_id: int, falling: Sequence[ChronicleEvent]) -> None:
     """Deletes events and touches their neighbours, whose NEXT changes."""
     if not falling:
         return

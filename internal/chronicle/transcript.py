@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
-from internal.chronicle.model import AGENT, Event, EventLabel, Session
+from internal.chronicle.model import AGENT, ChronicleEvent, EventLabel, Session
 from internal.language.text.tables import table
 
 Language = Literal["ru", "uk", "en"]
@@ -37,7 +37,7 @@ _WORDS: Final[Mapping[Language, Words]] = {
 
 def markdown(
     session: Session,
-    events: Sequence[Event],
+    events: Sequence[ChronicleEvent],
     entities: Iterable[str] = (),
     *,
     lang: Language = "en",
@@ -71,7 +71,7 @@ def _head(session: Session, words: Words, zone: ZoneInfo, entities: Iterable[str
     return [*lines, f"- {words.about}: {named}"] if named else lines
 
 
-def _event(event: Event, local: datetime, words: Words, agent: str, plain: Callable[[str], str]) -> list[str]:
+def _event(event: ChronicleEvent, local: datetime, words: Words, agent: str, plain: Callable[[str], str]) -> list[str]:
     time = f"{local:%H:%M:%S}"
     if event.label is EventLabel.ANALYSIS:
         return _analysis(event.attrs, time, words)

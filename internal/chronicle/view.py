@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from internal.chronicle import repository
-from internal.chronicle.model import AGENT, Event, EventLabel, Mention, Session
+from internal.chronicle.model import AGENT, ChronicleEvent, EventLabel, Mention, Session
 from internal.chronicle.service import topic_of
 from internal.graph import registry, store
 from internal.graph.labels import MENTIONED, beginning
@@ -77,7 +77,7 @@ class HiddenMessages:
     message_ids: frozenset[str] = frozenset()
     until: datetime | None = None
 
-    def hides(self, event: Event) -> bool:
+    def hides(self, event: ChronicleEvent) -> bool:
         return event.message_id in self.message_ids or (self.until is not None and event.at <= self.until)
 
 
@@ -108,7 +108,7 @@ def of_owner(connection: Connection, user_id: int, *, hidden: HiddenMessages = N
     return _view(connection, user_id, [_with_visible_topic(connection, one, hidden) for one in sessions], line, hidden)
 
 
-def topic_shown(session: Session, events: Sequence[Event], hidden: HiddenMessages) -> Session:
+def topic_shown(session: Session, events: Sequence[ChronicleEvent], hidden: HiddenMessages) -> Session:
     """The topic, or the first visible words where the topic may reveal what is hidden."""
     if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
         return session
@@ -122,7 +122,7 @@ def _with_visible_topic(connection: Connection, session: Session, hidden: Hidden
     return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), hidden)
 
 
-def visible(events: Iterable[Event], hidden: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
+def visible(events: Iterable[ChronicleEvent], hidden: HiddenMessages = NOTHING_HIDDEN) -> list[ChronicleEvent]:
     """The visible events: an Analysis whose text was wiped is none; a reaction is hidden with its answer."""
     listed = list(events)
     numbers = {event.n for event in listed if hidden.hides(event)}
@@ -173,7 +173,7 @@ def session_node(session: Session) -> ViewNode:
     return ViewNode(session.id, "Session", registry.check_node("Session", properties, derived=True))
 
 
-def event_node(event: Event, tz: str) -> ViewNode:
+def event_node(event: ChronicleEvent, tz: str) -> ViewNode:
     """An event under the required attributes of its label; `tz` is its session's zone, for its name."""
     local = event.at.astimezone(ZoneInfo(tz))
     properties: dict[str, Any] = {"name": f"{event.label} {local:%Y-%m-%d %H:%M:%S}"}
@@ -206,8 +206,11 @@ def entity_description(node: Node) -> str:
 
 
 def _beyond(
-    connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], hidden: HiddenMessages
-) -> list[Event]:
+    connection: Connection,
+    event: ChronicleEvent,
+    step: Callable[[Connection, int, int], ChronicleEvent | None],
+    hidden: HiddenMessages,
+) -> list[ChronicleEvent]:
     """The first visible event beside this one."""
     beside = step(connection, event.user_id, event.n)
     while beside is not None and not visible([beside], hidden):
@@ -216,7 +219,11 @@ def _beyond(
 
 
 def _view(
-    connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event], hidden: HiddenMessages
+    connection: Connection,
+    user_id: int,
+    sessions: Sequence[Session],
+    line: Sequence[ChronicleEvent],
+    hidden: HiddenMessages,
 ) -> View:
     """`line` is in the order of NEXT; its events of other sessions than these are only targets of edges."""
     known = {session.id: session for session in sessions}
@@ -244,17 +251,17 @@ def _view(
     return View([*nodes, *calendar.nodes], edges, list(entities.values()))
 
 
-def _next(line: Sequence[Event], known: Mapping[str, Session]) -> Iterator[ViewEdge]:
+def _next(line: Sequence[ChronicleEvent], known: Mapping[str, Session]) -> Iterator[ViewEdge]:
     for one, other in pairwise(line):
         if one.session_id in known or other.session_id in known:
             yield _edge("NEXT", one, other)
 
 
 def _in_sessions(
-    events: Sequence[Event], known: Mapping[str, Session], by_number: Mapping[int, Event]
+    events: Sequence[ChronicleEvent], known: Mapping[str, Session], by_number: Mapping[int, ChronicleEvent]
 ) -> Iterator[ViewEdge]:
-    response: dict[str, Event] = {}
-    last: dict[str, Event] = {}
+    response: dict[str, ChronicleEvent] = {}
+    last: dict[str, ChronicleEvent] = {}
     for event in events:
         session = known[event.session_id]
         yield _to_session("PART_OF", event, session)
@@ -270,7 +277,7 @@ def _in_sessions(
         yield ViewEdge("LAST_EVENT", session_id, event.id, "Session", event.label.value)
 
 
-def _answers(event: Event, session: Session, by_number: Mapping[int, Event]) -> Iterator[ViewEdge]:
+def _answers(event: ChronicleEvent, session: Session, by_number: Mapping[int, ChronicleEvent]) -> Iterator[ViewEdge]:
     """RESPONDS_TO, ANALYZES and SUMMARIZES: what the row points at."""
     if event.label is EventLabel.ANALYSIS and event.attrs["type"] == "session_summary":
         yield _to_session("SUMMARIZES", event, session)
@@ -285,7 +292,10 @@ def _answers(event: Event, session: Session, by_number: Mapping[int, Event]) -> 
 
 
 def _mentioned(
-    events: Sequence[Event], known: Mapping[str, Session], mentions: Sequence[Mention], entities: Mapping[str, Node]
+    events: Sequence[ChronicleEvent],
+    known: Mapping[str, Session],
+    mentions: Sequence[Mention],
+    entities: Mapping[str, Node],
 ) -> Iterator[ViewEdge]:
     """MENTIONS of each event, and INVOLVES: a session involves every entity that its events mention."""
     by_id = {event.id: event for event in events}
@@ -304,12 +314,12 @@ def _mentioned(
         yield ViewEdge("INVOLVES", session_id, entity_id, "Session", label, checked)
 
 
-def _edge(type: str, source: Event, target: Event) -> ViewEdge:
+def _edge(type: str, source: ChronicleEvent, target: ChronicleEvent) -> ViewEdge:
     registry.check_edge(type, source.label.value, target.label.value, {}, derived=True)
     return ViewEdge(type, source.id, target.id, source.label.value, target.label.value)
 
 
-def _to_session(type: str, event: Event, session: Session) -> ViewEdge:
+def _to_session(type: str, event: ChronicleEvent, session: Session) -> ViewEdge:
     registry.check_edge(type, event.label.value, "Session", {}, derived=True)
     return ViewEdge(type, event.id, session.id, event.label.value, "Session")
 

@@ -10,14 +10,14 @@ from sqlalchemy import JSON, BigInteger, ColumnElement, Row, Text, type_coerce
 from internal import text_caches
 from internal.dialogue.model import ForwardOrigin, Message
 from internal.storage.tables import messages
-from internal.storage.types import Moment, from_micros, to_micros
+from internal.storage.types import Timestamp, from_micros, to_micros
 
 MOST_KEPT: Final = 10_000
 """Messages kept in memory by `kept_messages`, some 15 MB: the dialogues of fifty owners."""
 
 
 def _as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    if isinstance(column.type, Moment):
+    if isinstance(column.type, Timestamp):
         return type_coerce(column, BigInteger)
     return type_coerce(column, Text) if isinstance(column.type, JSON) else column
 
@@ -25,7 +25,7 @@ def _as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
 AS_STORED: Final = [_as_stored(column) for column in messages.c]
 """The columns of the log without what SQLAlchemy makes of them, for `kept_messages`."""
 
-_MOMENTS: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, Moment)]
+_MOMENTS: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, Timestamp)]
 _JSON: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, JSON)]
 _KEPT: Final[dict[tuple[int, int], tuple[tuple[Any, ...], Message]]] = {}
 text_caches.register_cache(_KEPT.clear)

@@ -28,7 +28,7 @@ from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_message_number, next_rev, note_change
 from internal.storage.rows import read_one
 from internal.storage.tables import dialogue_state, messages
-from internal.storage.types import Moment, new_id
+from internal.storage.types import Timestamp, new_id
 
 MOST_SEQ: Final = 2**63 - 1
 
@@ -64,7 +64,7 @@ _TOUCH: Final = (
     upsert(dialogue_state)
     .values(user_id=bindparam("owner"), last_activity=bindparam("at"), is_active=True)
     .on_conflict_do_update(
-        index_elements=["user_id"], set_={"last_activity": bindparam("at", type_=Moment), "is_active": True}
+        index_elements=["user_id"], set_={"last_activity": bindparam("at", type_=Timestamp), "is_active": True}
     )
 )
 _this: Final = (messages.c.user_id == bindparam("owner")) & (messages.c.id == bindparam("message"))

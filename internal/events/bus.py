@@ -19,7 +19,7 @@ from internal.events import agent_state_repository as agent_state, repository
 from internal.events.model import Event
 
 
-class Topic(StrEnum):
+class EventTopic(StrEnum):
     RAW = "raw"
     """Fragments of the dialogue."""
     PROCESSED = "processed"
@@ -29,9 +29,9 @@ class Topic(StrEnum):
 
 
 EVENT_TYPES: Final = {
-    Topic.RAW: "dialogue_fragment_published",
-    Topic.PROCESSED: "agent_result",
-    Topic.NOTIFICATION: "notification_generated",
+    EventTopic.RAW: "dialogue_fragment_published",
+    EventTopic.PROCESSED: "agent_result",
+    EventTopic.NOTIFICATION: "notification_generated",
 }
 """The event types that each topic shows."""
 
@@ -43,7 +43,7 @@ _EVENT: Final = "event"
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class EventDelivery:
     """An event and its place, to which a cursor moves once the event is processed."""
 
     position: int
@@ -52,7 +52,7 @@ class Delivery:
 
 def publish(
     connection: Connection,
-    topic: Topic,
+    topic: EventTopic,
     *,
     user_id: int,
     source: str,
@@ -72,7 +72,7 @@ class Subscription:
     """What an agent reads of a topic for one owner, from where it stopped, at first from the beginning."""
 
     agent: str
-    topic: Topic
+    topic: EventTopic
     user_id: int
 
     @property
@@ -83,11 +83,11 @@ class Subscription:
         """The place of the last processed event; 0 before the first."""
         return _position(connection, self.user_id, agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
 
-    def waiting(self, connection: Connection, *, limit: int = 100) -> list[Delivery]:
+    def waiting(self, connection: Connection, *, limit: int = 100) -> list[EventDelivery]:
         """The unprocessed events, oldest first. Reading moves nothing: unprocessed events come again."""
         kind = EVENT_TYPES[self.topic]
         behind = repository.following(connection, self.user_id, self.position(connection), event_type=kind, limit=limit)
-        return [Delivery(position, event) for position, event in behind]
+        return [EventDelivery(position, event) for position, event in behind]
 
     def advance(self, connection: Connection, position: int, now: datetime) -> None:
         """Records, in the effects' transaction, that all up to this place is processed. Never goes back."""
@@ -102,7 +102,7 @@ class Subscription:
         agent_state.save_state(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
 
-def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dict[tuple[str, int], int]:
+def read_by_all(connection: Connection, subscribers: Mapping[str, EventTopic]) -> dict[tuple[str, int], int]:
     """The place up to which every subscriber has read, by event type and owner; only topics with a subscriber.
 
     `subscribers` are agents with their topics, in addition to every agent that has a cursor. An agent that reads for
@@ -119,7 +119,7 @@ def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dic
     return read
 
 
-def cursor_key(topic: Topic) -> str:
+def cursor_key(topic: EventTopic) -> str:
     """The key in the agent's state that holds its cursor in this topic."""
     return f"{CURSOR}:{topic}"
 

@@ -120,7 +120,7 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MergeUndo:
     """What undoing a merge of two nodes needs besides the origins of edges and claims.
 
     `removed` are rows of duplicate edges and edges from a node to itself, as plain JSON values; `claims` are

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, in
 from internal.errors import expect_found
 from internal.graph import mention_repository, name_repository
 from internal.graph.edge_repository import delete_edges
-from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, MergeUndo
 from internal.graph.node_repository import get_node, item_kind
 from internal.graph.relationships import FACT
 from internal.storage import evidence, search_items
@@ -22,7 +22,7 @@ _ENDS: Final = ("source", "target")
 _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
 
 
-def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> Moved:
+def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> MergeUndo:
     """Moves edges and claims from one node to another. Returns what cannot be restored from their origins.
 
     An edge that would duplicate one of the target's, or lead from it to itself, is deleted and returned, except facts,
@@ -38,11 +38,11 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
         one = (claims.c.user_id == user_id) & (claims.c[end] == from_id)
         connection.execute(update(claims).where(one).values({end: to_id}))
     mention_repository.repoint(connection, user_id, from_id, to_id)
-    return Moved(removed, projected)
+    return MergeUndo(removed, projected)
 
 
 def restore_ends(
-    connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str], moved: Moved
+    connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str], moved: MergeUndo
 ) -> None:
     """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`, and what it returned.
 
@@ -115,7 +115,7 @@ def _move_edges(connection: Connection, user_id: int, moving: ColumnElement[bool
         record_change(connection, user_id, EDGE_CHANGE, edge_id)
 
 
-def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
+def _put_back(connection: Connection, user_id: int, moved: MergeUndo) -> None:
     for plain in moved.removed:
         row = {column.name: _stored(column.name, plain[column.name]) for column in graph_edges.columns}
         ends = [get_node(connection, user_id, row[end], hidden=True) for end in _ENDS]
@@ -125,7 +125,7 @@ def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
         record_change(connection, user_id, EDGE_CHANGE, row["id"])
 
 
-def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> None:
+def _project_as_before(connection: Connection, user_id: int, moved: MergeUndo) -> None:
     """Restores the edge ids of claims, so that projecting them gives every fact its old id.
 
     Facts that the merge combined exist again. What the owner reworded since stays.

@@ -36,7 +36,7 @@ _LEAP_YEAR: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CardItem:
     """One thing a card says. `value` is clean text: a date as 1990-06-05 or --06-05; `label` is the relation's.
 
     `uid` is the card of the related one, where the relation names no name.
@@ -57,7 +57,7 @@ class Contact:
     names: tuple[str, ...] = ()
     telegram_id: int | None = None
     username: str | None = None
-    items: tuple[Item, ...] = ()
+    items: tuple[CardItem, ...] = ()
     card: Card = field(default=(), compare=False)
 
     def values(self, kind: ItemKind) -> list[str]:
@@ -84,7 +84,7 @@ def contact_of(card: Card) -> Contact:
     )
 
 
-def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[Item], username: str | None = None) -> Card:
+def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[CardItem], username: str | None = None) -> Card:
     """A card of version 4 that says this."""
     first, _, rest = name.partition(" ")
     parts = f"{escaped(rest)};{escaped(first)};;;"
@@ -99,7 +99,7 @@ def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[Item], u
     return [*made, *(property_of(item) for item in items)]
 
 
-def property_of(item: Item) -> Property:
+def property_of(item: CardItem) -> Property:
     """The property of version 4 that says an item, and is read as the same one."""
     match item.kind:
         case "relation":
@@ -117,9 +117,9 @@ def property_of(item: Item) -> Property:
     return Property(next(name for name, kind in PLAIN.items() if kind == item.kind), escaped(item.value))
 
 
-def _items(one: Property, card: Card) -> list[Item]:
+def _items(one: Property, card: Card) -> list[CardItem]:
     if one.name in _NAMED_RELATIONS:
-        return [Item("relation", text, _NAMED_RELATIONS[one.name])] if (text := clean(one.text)) else []
+        return [CardItem("relation", text, _NAMED_RELATIONS[one.name])] if (text := clean(one.text)) else []
     kind = PLAIN.get(one.name)
     match kind:
         case None:
@@ -138,16 +138,16 @@ def _items(one: Property, card: Card) -> list[Item]:
             value = re.split(r";ext=", clean(one.text).removeprefix("tel:"))[0]
         case _:
             value = clean(one.text)
-    return [Item(kind, value[:_LONGEST])] if value else []
+    return [CardItem(kind, value[:_LONGEST])] if value else []
 
 
-def _relation(one: Property, card: Card) -> list[Item]:
+def _relation(one: Property, card: Card) -> list[CardItem]:
     label = next(iter(sorted(one.types - {"pref", "voice", "contact"})), "")
     label = _label(one, card) or label
     value = clean(one.text)
     if value.startswith("urn:") or one.param("VALUE") == "uri":
-        return [Item("relation", "", label, value)] if value else []
-    return [Item("relation", value[:_LONGEST], label)] if value else []
+        return [CardItem("relation", "", label, value)] if value else []
+    return [CardItem("relation", value[:_LONGEST], label)] if value else []
 
 
 def _label(one: Property, card: Card) -> str:

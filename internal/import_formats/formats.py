@@ -7,8 +7,8 @@ from typing import Any
 
 from internal.import_formats import github, slack, telegram, zoom
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import FORMATS, Draft, ReadOptions, Unreadable, clean
-from internal.import_formats.sources import Export, Reader
+from internal.import_formats.model import FORMATS, EpisodeDraft, ReadOptions, Unreadable, clean
+from internal.import_formats.sources import CountingReader, ExportFiles
 
 TELEGRAM_FILE = "result.json"
 LONGEST_NAME = 300
@@ -16,7 +16,7 @@ LONGEST_ADDRESS = 1_000
 _BEGINNING = 4096
 
 
-def detect_format(export: Export) -> str:
+def detect_format(export: ExportFiles) -> str:
     """Detects one of FORMATS by the contents. Raises Unreadable if it is none of them."""
     if slack.is_slack(export.files):
         return "slack"
@@ -32,12 +32,12 @@ def detect_format(export: Export) -> str:
     raise Unreadable(f"{export.name} is no export that I know; name it with --format {'|'.join(FORMATS)}")
 
 
-def drafts(format_: str, exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
+def drafts(format_: str, exports: Sequence[ExportFiles], terms: ReadOptions) -> Iterator[EpisodeDraft]:
     """Yields the episodes of exports of one format, in order. Raises Unreadable."""
     yield from map(_bounded, _drafts(format_, exports, terms))
 
 
-def _drafts(format_: str, exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
+def _drafts(format_: str, exports: Sequence[ExportFiles], terms: ReadOptions) -> Iterator[EpisodeDraft]:
     if format_ == "github":
         yield from github.read(exports, terms)
         return
@@ -51,9 +51,9 @@ def _drafts(format_: str, exports: Sequence[Export], terms: ReadOptions) -> Iter
                 yield from telegram.read(reader.json(), reader.name, terms)
 
 
-def _bounded(draft: Draft) -> Draft:
+def _bounded(draft: EpisodeDraft) -> EpisodeDraft:
     """The draft with names, addresses and keys cut to a reasonable length, whatever the file holds."""
-    return Draft(
+    return EpisodeDraft(
         name=clean(draft.name)[:LONGEST_NAME],
         source_description=clean(draft.source_description)[:LONGEST_NAME],
         source_url=_address(draft.source_url),
@@ -81,7 +81,7 @@ def _key(key: str) -> str:
     return key if len(key) <= LONGEST_ADDRESS else hashlib.sha256(key.encode()).hexdigest()
 
 
-def bytes_to_read(format_: str, export: Export) -> int:
+def bytes_to_read(format_: str, export: ExportFiles) -> int:
     """The number of bytes of it that `drafts` will read, for a progress bar."""
     if format_ == "slack":
         return sum(export.size(file) for file in slack.day_files(export))
@@ -91,13 +91,13 @@ def bytes_to_read(format_: str, export: Export) -> int:
     return passes * sum(export.size(file) for file in export.files)
 
 
-def _result(export: Export) -> str:
+def _result(export: ExportFiles) -> str:
     if len(export.files) != 1 and TELEGRAM_FILE not in export.files:
         raise Unreadable(f"{export.name} is no export of Telegram Desktop: it has no {TELEGRAM_FILE}")
     return TELEGRAM_FILE if TELEGRAM_FILE in export.files else export.files[0]
 
 
-def _by_content(reader: Reader) -> str | None:
+def _by_content(reader: CountingReader) -> str | None:
     head = reader.read(_BEGINNING)
     if zoom.is_transcript(head.decode("utf-8", "replace")):
         return "zoom"
@@ -122,7 +122,7 @@ def _github(item: Any) -> bool:
     return github.is_issue(item) or github.is_comment(item)
 
 
-def _with_head(head: bytes, reader: Reader) -> Any:
+def _with_head(head: bytes, reader: CountingReader) -> Any:
     """A read function that returns `head` once more, then reads on."""
     heads = [head]
     return lambda size: heads.pop() if heads else reader.read(size)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
-from internal.import_formats.sources import Export
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable, clean, conversations, parse_time
+from internal.import_formats.sources import ExportFiles
 from internal.knowledge.model import Segment
 
 _ADDRESS = re.compile(r"https?://([^/]+)/(?:api/v3/)?(?:repos/)?([^/]+/[^/]+)/(?:issues|pull|pulls)/(\d+)(#.*)?")
@@ -24,7 +24,7 @@ def is_comment(item: object) -> bool:
     return isinstance(item, dict) and "body" in item and "issue_url" in item
 
 
-def read(exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
+def read(exports: Sequence[ExportFiles], terms: ReadOptions) -> Iterator[EpisodeDraft]:
     """Yields the episodes of all these files together, since the REST API returns comments in files of their own.
 
     Those comments are held in memory, issues are not. Raises Unreadable.
@@ -46,7 +46,7 @@ def read(exports: Sequence[Export], terms: ReadOptions) -> Iterator[Draft]:
         yield from _drafts(address, f"issue {address}", None, _comments(orphans, address, terms), terms)
 
 
-def _episode(issue: Item, comments: dict[str, list[Item]], terms: ReadOptions) -> Iterator[Draft]:
+def _episode(issue: Item, comments: dict[str, list[Item]], terms: ReadOptions) -> Iterator[EpisodeDraft]:
     link = _link(issue)
     address = _address(link) if link else f"#{issue['number']}"
     title = clean(str(issue.get("title") or ""))
@@ -66,10 +66,10 @@ def _episode(issue: Item, comments: dict[str, list[Item]], terms: ReadOptions) -
 
 def _drafts(
     address: str, title: str, link: str | None, segments_in_order: Sequence[Segment], terms: ReadOptions
-) -> Iterator[Draft]:
+) -> Iterator[EpisodeDraft]:
     repository, _, number = address.partition("/issues/")
     for segments in conversations(segments_in_order, _NEVER):
-        yield Draft(
+        yield EpisodeDraft(
             name=f"{address.replace('/issues/', '#')} {title}".strip(),
             source_description=f"GitHub issue {repository}#{number}" if number else f"GitHub issue {address}",
             source_url=link or segments[0].url,
@@ -139,7 +139,7 @@ def _address(link: str) -> str:
     return f"{match[2]}/issues/{match[3]}" if match else link
 
 
-def _all(exports: Sequence[Export]) -> Iterator[Any]:
+def _all(exports: Sequence[ExportFiles]) -> Iterator[Any]:
     for export in exports:
         for file in (file for file in export.files if file.endswith((".json", ".jsonl", ".ndjson"))):
             with export.open(file) as reader:

@@ -20,7 +20,7 @@ class Unreadable(LaplacedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class EpisodeDraft:
     """An episode before it is stored: at most one archivist slice, its segments numbered from 1, each with a key.
 
     `place` is the chat, channel, repository or meeting it comes from.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
-from internal.import_formats.sources import Export
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable, clean, conversations, parse_time
+from internal.import_formats.sources import ExportFiles
 from internal.knowledge.model import Segment
 
 LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
@@ -47,12 +47,12 @@ def is_slack(files: Sequence[str]) -> bool:
     return "users.json" in files and any(name in files for name in LISTS)
 
 
-def day_files(export: Export) -> list[str]:
+def day_files(export: ExportFiles) -> list[str]:
     """The files that hold messages."""
     return [file for file in export.files if _DAY.fullmatch(file.rsplit("/", 1)[-1]) and file.count("/") == 1]
 
 
-def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
+def read(export: ExportFiles, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     """Yields the episodes of an export, channel by channel; the threads of one channel are held in memory.
 
     Raises Unreadable.
@@ -67,7 +67,9 @@ def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
         yield from _episodes(export, channel, names, terms)
 
 
-def _episodes(export: Export, channel: _Channel, names: Mapping[str, str], terms: ReadOptions) -> Iterator[Draft]:
+def _episodes(
+    export: ExportFiles, channel: _Channel, names: Mapping[str, str], terms: ReadOptions
+) -> Iterator[EpisodeDraft]:
     threads: dict[str, list[Segment]] = {}
 
     def outside() -> Iterator[Segment]:
@@ -89,9 +91,9 @@ def _episodes(export: Export, channel: _Channel, names: Mapping[str, str], terms
             yield replace(_draft(channel, "Slack thread in", segments, terms), source_url=address)
 
 
-def _draft(channel: _Channel, what: str, segments: tuple[Segment, ...], terms: ReadOptions) -> Draft:
+def _draft(channel: _Channel, what: str, segments: tuple[Segment, ...], terms: ReadOptions) -> EpisodeDraft:
     first = segments[0]
-    return Draft(
+    return EpisodeDraft(
         name=f"{channel.name} {first.at.astimezone(terms.zone):%Y-%m-%d %H:%M}",
         source_description=f"{what} {channel.name}",
         source_url=first.url,
@@ -106,12 +108,12 @@ def _thread_address(address: str | None) -> str | None:
     return f"{match[1]}{match[2].replace('.', '')}" if match else address
 
 
-def _messages(export: Export, channel: _Channel) -> Iterator[Mapping[str, Any]]:
+def _messages(export: ExportFiles, channel: _Channel) -> Iterator[Mapping[str, Any]]:
     for day in channel.days:
         yield from (item for item in _items(export, day) if isinstance(item, dict))
 
 
-def _items(export: Export, file: str) -> Iterator[Any]:
+def _items(export: ExportFiles, file: str) -> Iterator[Any]:
     with export.open(file) as reader:
         stream = reader.json()
         if stream.peek() != "[":
@@ -121,7 +123,7 @@ def _items(export: Export, file: str) -> Iterator[Any]:
         stream.end()
 
 
-def _people(export: Export) -> dict[str, str]:
+def _people(export: ExportFiles) -> dict[str, str]:
     """Names by user id."""
     names = {}
     for user in _items(export, "users.json"):
@@ -137,7 +139,7 @@ def _name_of(user: Mapping[str, Any]) -> str:
     return next((clean(name) for name in names if isinstance(name, str) and name.strip()), "")
 
 
-def _channels(export: Export, names: Mapping[str, str]) -> Iterator[_Channel]:
+def _channels(export: ExportFiles, names: Mapping[str, str]) -> Iterator[_Channel]:
     days: dict[str, list[str]] = {}
     for file in day_files(export):
         days.setdefault(file.split("/", 1)[0], []).append(file)

@@ -27,7 +27,7 @@ ReportBytes = Callable[[int], None]
 """Called with the number of bytes read."""
 
 
-class Export(Protocol):
+class ExportFiles(Protocol):
     """The files of one export. `name` is its path as the user gave it, `files` the paths inside it, with `/`."""
 
     @property
@@ -39,11 +39,11 @@ class Export(Protocol):
     def size(self, file: str) -> int:
         """The uncompressed size of a file in bytes."""
 
-    def open(self, file: str) -> contextlib.AbstractContextManager[Reader]:
+    def open(self, file: str) -> contextlib.AbstractContextManager[CountingReader]:
         """Opens a file. Raises Unreadable."""
 
 
-class Reader:
+class CountingReader:
     """Reads the bytes of one file and reports their number for the progress bar. Raises Unreadable."""
 
     def __init__(self, raw: IO[bytes], name: str, report_bytes: ReportBytes) -> None:
@@ -78,9 +78,9 @@ class SingleFile:
         return self.path.stat().st_size
 
     @contextlib.contextmanager
-    def open(self, file: str) -> Iterator[Reader]:
+    def open(self, file: str) -> Iterator[CountingReader]:
         with _open_file(self.path) as raw:
-            yield Reader(raw, self.name, self.report_bytes)
+            yield CountingReader(raw, self.name, self.report_bytes)
 
 
 class Folder:
@@ -94,9 +94,9 @@ class Folder:
         return (self._path / file).stat().st_size
 
     @contextlib.contextmanager
-    def open(self, file: str) -> Iterator[Reader]:
+    def open(self, file: str) -> Iterator[CountingReader]:
         with _open_file(self._path / file) as raw:
-            yield Reader(raw, f"{self.name}/{file}", self._report_bytes)
+            yield CountingReader(raw, f"{self.name}/{file}", self._report_bytes)
 
 
 class Archive:
@@ -127,14 +127,14 @@ class Archive:
         return self._infos[self._top_folder + file].file_size
 
     @contextlib.contextmanager
-    def open(self, file: str) -> Iterator[Reader]:
+    def open(self, file: str) -> Iterator[CountingReader]:
         name = f"{self.name}/{file}"
         try:
             raw = self._zip.open(self._infos[self._top_folder + file])
         except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # RuntimeError: a password
             raise Unreadable(f"{name} cannot be read: {_reason(error)}") from None
         with raw:
-            yield Reader(raw, name, self._report_bytes)
+            yield CountingReader(raw, name, self._report_bytes)
 
     def __enter__(self) -> Self:
         return self
@@ -144,7 +144,7 @@ class Archive:
 
 
 @contextlib.contextmanager
-def open_export(path: Path, report_bytes: ReportBytes = lambda count: None) -> Iterator[Export]:
+def open_export(path: Path, report_bytes: ReportBytes = lambda count: None) -> Iterator[ExportFiles]:
     """Opens the export at that path. Raises Unreadable if there is none, it is empty, or a hostile archive."""
     if path.is_dir():
         yield Folder(path, report_bytes)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from internal.import_formats.json_stream import JsonStream
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations, parse_time
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable, clean, conversations, parse_time
 from internal.knowledge.model import Segment
 
 TELEGRAM_ITSELF = "777000"
@@ -68,7 +68,7 @@ class _Chat:
         return f"https://t.me/c/{self.id}/{message_id}" if self.kind == "channel" else None
 
 
-def read(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[Draft]:
+def read(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     """Yields the episodes of an export, chat by chat. Raises Unreadable where it breaks off or is something else."""
     if stream.peek() != "{":
         raise Unreadable(f"{name} is no export of Telegram Desktop: it should be a JSON object")
@@ -87,7 +87,7 @@ def read(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[Draft]:
         raise Unreadable(f"{name} is no export of Telegram Desktop: it has neither messages nor chats")
 
 
-def _chats_of_list(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[Draft]:
+def _chats_of_list(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     for key in stream.members():
         if key != "list" or stream.peek() != "[":
             continue
@@ -102,7 +102,7 @@ def _chats_of_list(stream: JsonStream, name: str, terms: ReadOptions) -> Iterato
                     chat.header[inner] = stream.value()
 
 
-def _messages(stream: JsonStream, name: str, chat: _Chat, terms: ReadOptions) -> Iterator[Draft]:
+def _messages(stream: JsonStream, name: str, chat: _Chat, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     if stream.peek() != "[":
         raise Unreadable(f"{name} is no export of Telegram Desktop: messages should be an array")
     if not chat.id:
@@ -113,7 +113,7 @@ def _messages(stream: JsonStream, name: str, chat: _Chat, terms: ReadOptions) ->
         return
     for segments in conversations(_segments(stream, chat, terms)):
         first = segments[0]
-        yield Draft(
+        yield EpisodeDraft(
             name=f"{chat.name} {first.at.astimezone(terms.zone):%Y-%m-%d %H:%M}",
             source_description=f"Telegram chat {chat.name}",
             source_url=first.url,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
-from internal.import_formats.model import Draft, ReadOptions, Unreadable, clean, conversations
-from internal.import_formats.sources import Export, Reader
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable, clean, conversations
+from internal.import_formats.sources import CountingReader, ExportFiles
 from internal.knowledge.model import Segment
 
 MAX_BYTES = 16 << 20
@@ -41,7 +41,7 @@ def is_transcript(beginning: str) -> bool:
     return beginning.lstrip("\ufeff").startswith("WEBVTT")
 
 
-def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
+def read(export: ExportFiles, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     """Yields the episodes of every transcript. Raises Unreadable, also when the beginning of the meeting is unknown."""
     transcripts = [file for file in export.files if file.lower().endswith(".vtt")] or list(export.files)[:1]
     for file in transcripts:
@@ -50,13 +50,13 @@ def read(export: Export, terms: ReadOptions) -> Iterator[Draft]:
             yield from _meeting(_text(reader), reader.name, start, terms)
 
 
-def _meeting(text: str, name: str, start: datetime, terms: ReadOptions) -> Iterator[Draft]:
+def _meeting(text: str, name: str, start: datetime, terms: ReadOptions) -> Iterator[EpisodeDraft]:
     if not is_transcript(text):
         raise Unreadable(f"{name} is no Zoom transcript: it does not begin with WEBVTT")
     local = f"{start.astimezone(terms.zone):%Y-%m-%d %H:%M}"
     segments_in_order = [_segment(utterance, start, terms) for utterance in utterances(text)]
     for segments in conversations(segments_in_order):
-        yield Draft(
+        yield EpisodeDraft(
             name=f"Zoom meeting {local}",
             source_description=f"Transcript of a Zoom meeting on {local}",
             source_url=None,
@@ -142,7 +142,7 @@ def _meeting_start(name: str, terms: ReadOptions) -> datetime:
     raise Unreadable(f"{name} does not tell when the meeting began: give it with --start")
 
 
-def _text(reader: Reader) -> str:
+def _text(reader: CountingReader) -> str:
     parts = []
     while data := reader.read(1 << 20):
         parts.append(data)

@@ -28,14 +28,14 @@ SUGGESTION: Final = "contradiction"
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class StoredVersion:
     """A stored version of a fact and the id of the claim whose words it takes. `fact.episodes` and names are empty."""
 
     fact: Fact
     claim_id: str
 
 
-def add(connection: Connection, fact: Fact, claim_id: str, *, now: datetime, run_id: str | None) -> Version:
+def add(connection: Connection, fact: Fact, claim_id: str, *, now: datetime, run_id: str | None) -> StoredVersion:
     """Stores a fact as an edge with its words. Raises as `store.add_edge`."""
     edge = store.add_edge(
         connection,
@@ -53,7 +53,7 @@ def add(connection: Connection, fact: Fact, claim_id: str, *, now: datetime, run
     row = {name: getattr(stored, name) for name in _WORDS} | {"attributes": dict(stored.attributes)}
     connection.execute(_ADD, row | {"edge_id": stored.id, "claim_id": claim_id})
     put_item(connection, stored)
-    return Version(stored, claim_id)
+    return StoredVersion(stored, claim_id)
 
 
 def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
@@ -75,12 +75,14 @@ def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) ->
 
 
 def set_times(
-    connection: Connection, version: Version, times: Mapping[EdgeTime, datetime | None], now: datetime
+    connection: Connection, version: StoredVersion, times: Mapping[EdgeTime, datetime | None], now: datetime
 ) -> None:
     store.update_edge(connection, version.fact.user_id, version.fact.id, now=now, times=times)
 
 
-def set_words(connection: Connection, version: Version, now: datetime, claim_id: str, **changes: Any) -> Version:
+def set_words(
+    connection: Connection, version: StoredVersion, now: datetime, claim_id: str, **changes: Any
+) -> StoredVersion:
     """Changes the words of a version in place, wherever they are stored."""
     changed = replace(version.fact, **changes)
     row = {name: getattr(changed, name) for name in _WORDS} | {"attributes": dict(changed.attributes)}
@@ -91,22 +93,24 @@ def set_words(connection: Connection, version: Version, now: datetime, claim_id:
         put_item(connection, changed, anew=True)
     else:
         record_change(connection, changed.user_id, EDGE_CHANGE, changed.id)
-    return Version(changed, claim_id)
+    return StoredVersion(changed, claim_id)
 
 
-def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool = False) -> Version | None:
+def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool = False) -> StoredVersion | None:
     """One version of a fact, expired ones too; with `hidden` also one that is being forgotten."""
     query = _select(user_id).where(facts.c.edge_id == fact_id)
     return read_one(connection.execute(query if hidden else query.where(*visible())), _version)
 
 
-def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True) -> dict[str, Version]:
+def versions(
+    connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True
+) -> dict[str, StoredVersion]:
     """Those among these versions that are stored, by id."""
     statement = _ANY_VERSIONS if hidden else _SEEN_VERSIONS
     return {row.id: _version(row) for row in rows_of(connection, statement, ids, owner=user_id)}
 
 
-def current_of_group(connection: Connection, user_id: int, group: Group) -> list[Version]:
+def current_of_group(connection: Connection, user_id: int, group: Group) -> list[StoredVersion]:
     """The versions of a group that are not expired, hidden ones too, in the order of creation."""
     source, name, target = group
     query = _OF_RELATION if target is None else _OF_STATEMENT
@@ -114,25 +118,25 @@ def current_of_group(connection: Connection, user_id: int, group: Group) -> list
     return [_version(row) for row in connection.execute(query, asked)]
 
 
-def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Version]:
+def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[StoredVersion]:
     """Every version at one of these nodes, expired and hidden ones too."""
     ends = [graph_edges.c[end].in_(list(node_ids)) for end in ("source", "target")]
     return [_version(row) for row in connection.execute(_select(user_id).where(or_(*ends)))]
 
 
-def worded_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
+def worded_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[StoredVersion]:
     """The versions that take the words of one of these claims."""
     return [_version(row) for row in rows_with(connection, _select(user_id), facts.c.claim_id, claim_ids)]
 
 
-def chain(connection: Connection, user_id: int, fact_id: str) -> list[Version]:
+def chain(connection: Connection, user_id: int, fact_id: str) -> list[StoredVersion]:
     """Every version of a fact, oldest first, hidden ones too; empty for an unknown id."""
     return chains(connection, user_id, [fact_id]).get(fact_id, [])
 
 
-def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Version]]:
+def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[StoredVersion]]:
     """As `chain` for many facts, by the given ids; unknown ids are left out."""
-    found: dict[str, Version] = {}
+    found: dict[str, StoredVersion] = {}
     fresh = versions(connection, user_id, fact_ids)
     while fresh:
         found |= fresh
@@ -141,20 +145,20 @@ def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> d
         } - found.keys()
         beside = versions(connection, user_id, before) | successors(connection, user_id, fresh)
         fresh = {one: version for one, version in beside.items() if one not in found}
-    whole: dict[str, list[Version]] = {}
+    whole: dict[str, list[StoredVersion]] = {}
     for one in sorted(found.values(), key=lambda one: (one.fact.expired_at is None, one.fact.created_at, one.fact.id)):
         whole.setdefault(_first(found, one), []).append(one)
     return {fact_id: whole[_first(found, found[fact_id])] for fact_id in fact_ids if fact_id in found}
 
 
-def _first(found: Mapping[str, Version], version: Version) -> str:
+def _first(found: Mapping[str, StoredVersion], version: StoredVersion) -> str:
     """The id of the version with which a chain begins."""
     while (before := found.get(version.fact.supersedes or "")) is not None:
         version = before
     return version.fact.id
 
 
-def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, Version]:
+def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, StoredVersion]:
     """The versions that replaced one of these and are not among them."""
     rows = rows_of(connection, _SUCCESSORS, known, owner=user_id)
     return {row.id: _version(row) for row in rows if row.id not in known}
@@ -169,7 +173,7 @@ def listing(
     limit: int | None,
     offset: int = 0,
     newest_first: bool = False,
-) -> list[Version]:
+) -> list[StoredVersion]:
     """Visible facts that fit, in the order of `valid_at`; `known_at` is ignored.
 
     With `newest_first` the last learned come first.
@@ -209,7 +213,7 @@ def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) 
     return set(connection.execute(_typed(user_id, types)).scalars())
 
 
-def relink(connection: Connection, version: Version, supersedes: str | None, original: str | None) -> None:
+def relink(connection: Connection, version: StoredVersion, supersedes: str | None, original: str | None) -> None:
     """Gives a version another predecessor, whose text becomes its `original_fact`; drops `update_reason`."""
     values = {"supersedes": supersedes, "original_fact": original, "update_reason": None}
     connection.execute(update(facts).where(_one(version.fact.user_id, version.fact.id)).values(values))
@@ -331,10 +335,10 @@ _OF_ROW: Final = (*_WORDS, "attributes", "claim_id", "id", "source", "target", "
 """The columns of a row of `_EVERY` in order: reading them by name takes twice as long."""
 
 
-def _version(row: Row[Any]) -> Version:
+def _version(row: Row[Any]) -> StoredVersion:
     values = dict(zip(_OF_ROW, row, strict=True))
     claim_id = values.pop("claim_id")
-    return Version(Fact(**values), claim_id)
+    return StoredVersion(Fact(**values), claim_id)
 
 
 def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:

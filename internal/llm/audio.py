@@ -11,7 +11,7 @@ from internal.errors import ModelReplyInvalid
 from internal.llm.failures import from_error_object
 from internal.llm.model import AudioReply, AudioRequest, CallObserver
 from internal.llm.openai import observed
-from internal.llm.transport import Endpoint, Form
+from internal.llm.transport import Endpoint, FormBody
 from internal.llm.wire import read_json, read_usage
 
 TRANSCRIPTIONS_PATH: Final = "audio/transcriptions"
@@ -38,7 +38,7 @@ class OpenAIAudio:
         fields.add_field("file", sound, filename=name, content_type=mime)
         fields.add_field("model", request.model)
         payload = fields()
-        form = Form(await payload.as_bytes(), str(payload.headers["Content-Type"]))
+        form = FormBody(await payload.as_bytes(), str(payload.headers["Content-Type"]))
         with observed(request, self._observers) as call:
             answer = read_json(await self._endpoint.post(TRANSCRIPTIONS_PATH, form, _deadline(request)))
             if answer.get("error"):

@@ -13,7 +13,7 @@ from internal.llm.failures import RequestRejected
 from internal.llm.model import CallObserver, ChatDelta, ChatReply, ChatRequest, Reply, Request
 from internal.llm.sse import events_in
 from internal.llm.transport import Endpoint
-from internal.llm.wire import FORMATS, Dialect, Draft, chat_body, read_json, read_reply, tells_cost
+from internal.llm.wire import FORMATS, Dialect, ReplyDraft, chat_body, read_json, read_reply, tells_cost
 
 CHAT_PATH = "chat/completions"
 
@@ -116,7 +116,7 @@ class OpenAIChat:
         self, request: ChatRequest, dialect: Dialect, deadline: float, call: Call
     ) -> AsyncGenerator[ChatDelta, None]:
         body = chat_body(request, dialect, stream=True, ask_cost=self._ask_cost)
-        draft, now = Draft(request.model), asyncio.get_running_loop().time()
+        draft, now = ReplyDraft(request.model), asyncio.get_running_loop().time()
         first = min(deadline, now + (request.first_token or request.timeout))
         opened = False
         try:
@@ -141,7 +141,7 @@ class OpenAIChat:
         yield ChatDelta("", final=outcome.reply)
 
     async def _pieces(
-        self, response: aiohttp.ClientResponse, draft: Draft, first: float, deadline: float
+        self, response: aiohttp.ClientResponse, draft: ReplyDraft, first: float, deadline: float
     ) -> AsyncGenerator[str, None]:
         """Yields the words as they come, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):

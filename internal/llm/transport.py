@@ -38,7 +38,7 @@ class ModelRequestsForbidden(ModelRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FormBody:
     """The body of a request and its content type."""
 
     body: bytes
@@ -73,7 +73,7 @@ class Endpoint:
         async with self.open(path, None, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
-    async def post(self, path: str, body: dict[str, Any] | Form, deadline: float) -> bytes:
+    async def post(self, path: str, body: dict[str, Any] | FormBody, deadline: float) -> bytes:
         """Returns the whole answer. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
         async with self.open(path, body, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
@@ -92,7 +92,7 @@ class Endpoint:
 
     @asynccontextmanager
     async def open(
-        self, path: str, body: dict[str, Any] | Form | None, deadline: float
+        self, path: str, body: dict[str, Any] | FormBody | None, deadline: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a successful response whose body is still to be read; raises the error of a status of 300 and above.
 
@@ -117,7 +117,7 @@ class Endpoint:
         error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
-    async def _send(self, path: str, content: Form | None, deadline: float) -> aiohttp.ClientResponse:
+    async def _send(self, path: str, content: FormBody | None, deadline: float) -> aiohttp.ClientResponse:
         if not (ALLOW_MODEL_REQUESTS or self.local):
             raise ModelRequestsForbidden
         for pause in RETRY_PAUSES:
@@ -127,7 +127,7 @@ class Endpoint:
                 await _sleep(pause, deadline)
         return await self._attempt(path, content, deadline)
 
-    async def _attempt(self, path: str, content: Form | None, deadline: float) -> aiohttp.ClientResponse:
+    async def _attempt(self, path: str, content: FormBody | None, deadline: float) -> aiohttp.ClientResponse:
         verb, headers = ("GET", {}) if content is None else ("POST", {"Content-Type": content.kind})
         data = None if content is None else content.body
         asked: dict[str, Any] = {"data": data, "headers": self._headers | headers, "proxy": self._proxy}
@@ -223,12 +223,12 @@ def _checked_url(base_url: str) -> SplitResult:
     return url
 
 
-def _as_json(body: dict[str, Any]) -> Form:
+def _as_json(body: dict[str, Any]) -> FormBody:
     try:
         content = orjson.dumps(body)
     except TypeError:  # half a character, which is replaced
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    return Form(content, "application/json")
+    return FormBody(content, "application/json")
 
 
 def _authorization(api_key: str) -> dict[str, str]:

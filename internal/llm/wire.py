@@ -127,7 +127,7 @@ def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReplyOutcome:
     """A reply as far as it was received, with its usage, and its error, if any."""
 
     reply: ChatReply
@@ -145,15 +145,15 @@ def read_json(data: bytes | str) -> dict[str, Any]:
     return answer
 
 
-def read_reply(answer: dict[str, Any], model: str) -> Outcome:
+def read_reply(answer: dict[str, Any], model: str) -> ReplyOutcome:
     """The outcome of a complete chat answer; an error in it is in `fault`."""
-    draft = Draft(model)
+    draft = ReplyDraft(model)
     draft.take(answer, part="message")
     draft.end(complete=True)
     return draft.outcome()
 
 
-class Draft:
+class ReplyDraft:
     """A reply that is being received, whole or in pieces."""
 
     def __init__(self, model: str) -> None:
@@ -198,7 +198,7 @@ class Draft:
         self._ended = complete
         return self._thoughts.finish()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ReplyOutcome:
         words = without_thoughts(_storable_text("".join(self._words)))
         calls = [
             ToolCall(one["id"] or f"call_{position}", one["name"], one["arguments"], one["echo"])
@@ -206,7 +206,7 @@ class Draft:
             if one["name"]
         ]
         reply = ChatReply(words, self._model, self._usage, tuple(calls), self._echo if calls else {})
-        return Outcome(reply, self._fault or self._fault_of(words or "".join(one.name for one in calls)))
+        return ReplyOutcome(reply, self._fault or self._fault_of(words or "".join(one.name for one in calls)))
 
     def broken_off(self, request: ChatRequest) -> ChatReply:
         """The reply of a call that was cancelled. It was paid for: missing usage is estimated."""

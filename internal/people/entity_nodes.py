@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.graph import store
-from internal.graph.model import Moved
+from internal.graph.model import MergeUndo
 from internal.people import support_repository
 from internal.people.model import Person
 from internal.storage import evidence
@@ -60,14 +60,14 @@ def adopt(connection: Connection, person: Person) -> bool:
     return True
 
 
-def merge(connection: Connection, source: Person, target: Person) -> Moved:
+def merge(connection: Connection, source: Person, target: Person) -> MergeUndo:
     """Moves the source's relations to the target. Returns what a split needs besides their origins."""
     moved = store.repoint(connection, source.user_id, source.entity_id, target.entity_id)
     store.redirect_node(connection, source.user_id, source.entity_id, target.entity_id)
     return moved
 
 
-def split(connection: Connection, source: Person, target: Person, within: Iterable[str], moved: Moved) -> None:
+def split(connection: Connection, source: Person, target: Person, within: Iterable[str], moved: MergeUndo) -> None:
     """Moves the source's relations back, with those of the entities merged into it before (`within`)."""
     store.redirect_node(connection, source.user_id, source.entity_id, None)
     origins = {source.entity_id, *within}

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from internal.people import removal_repository, repository, suggestion_repository, support, support_repository
 from internal.people.bio import bio_from_names, folded_words, join_bio, made_of_names, sentences, without_sentences
 from internal.people.model import Person
-from internal.people.support import Part
+from internal.people.support import ProfilePart
 from internal.storage import evidence
 from internal.storage.forgetting import hidings
 
@@ -84,7 +84,7 @@ def take_out(connection: Connection, person: Person, bio_sentences: Collection[s
     if not made_of_names(person):
         bio = without_sentences(person.bio, bio_sentences) or bio_from_names(person.names)
         removal_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
-    keys = {Part("bio", sentence).key for sentence in bio_sentences}
+    keys = {ProfilePart("bio", sentence).key for sentence in bio_sentences}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
 
 

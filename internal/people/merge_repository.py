@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, literal, or_, select, update
 
-from internal.graph.model import Moved
+from internal.graph.model import MergeUndo
 from internal.language.text.spelling import name_key
 from internal.people.bio import bio_from_names, without_sentences
 from internal.people.model import Circle, Person
@@ -37,7 +37,7 @@ class Merge:
     after: Person
     added_mentions: Sequence[str]
     added_evidence: Sequence[LineRef]
-    moved: Moved
+    moved: MergeUndo
     undone: bool = False
     added_parts: Sequence[tuple[str, str, int]] = ()
 
@@ -102,7 +102,7 @@ def record(
     mentions_added: Sequence[str],
     evidence_added: Sequence[LineRef],
     parts_added: Sequence[tuple[str, str, int]],
-    moved: Moved,
+    moved: MergeUndo,
     now: datetime,
     run_id: str | None,
 ) -> None:
@@ -210,10 +210,10 @@ def _merge(row: Row[Any]) -> Merge:
     )
 
 
-def _moved(plain: dict[str, Any]) -> Moved:
+def _moved(plain: dict[str, Any]) -> MergeUndo:
     """The stored moves; merges from before the graph have none."""
     claims = tuple((claim_id, edge_id) for claim_id, edge_id in plain.get("claims", ()))
-    return Moved(tuple(plain.get("removed", ())), claims)
+    return MergeUndo(tuple(plain.get("removed", ())), claims)
 
 
 def merged_people(connection: Connection, user_id: int, person_id: int) -> list[MergedPerson]:

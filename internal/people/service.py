@@ -21,7 +21,7 @@ EDITABLE = ("display_name", "aliases", "username", "circle", "bio")
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class TelegramAccount:
     """A Telegram account as a message's own metadata name it: a contact card, or the author of a forward."""
 
     telegram_id: int
@@ -116,7 +116,9 @@ def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: dat
     return people_merge.undo(connection, user_id, source_id, now=now)
 
 
-def from_metadata(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
+def from_metadata(
+    connection: Connection, user_id: int, sender: TelegramAccount, *, seen_at: datetime, now: datetime
+) -> Person:
     """A contact card or a forward with an author creates or updates the person with that Telegram id, nobody else.
 
     A namesake with another Telegram id stays untouched; one without is left for the archivist or the owner to merge. A
@@ -246,7 +248,7 @@ def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datet
     return replace(after, field_meta={**after.field_meta, **marks})
 
 
-def _free_username(connection: Connection, user_id: int, sender: Sender) -> str | None:
+def _free_username(connection: Connection, user_id: int, sender: TelegramAccount) -> str | None:
     """The account's username, taken from the person who had it before if that is known to be another account."""
     username = clean_username(sender.username or "")
     if not username or repository.hidden_holds(connection, user_id, None, username):
@@ -261,7 +263,12 @@ def _with_alias(connection: Connection, known: Person, name: str) -> tuple[str, 
 
 
 def _create_from_metadata(
-    connection: Connection, user_id: int, sender: Sender, username: str | None, seen_at: datetime, now: datetime
+    connection: Connection,
+    user_id: int,
+    sender: TelegramAccount,
+    username: str | None,
+    seen_at: datetime,
+    now: datetime,
 ) -> Person:
     name = clean_name(sender.name)
     if not name:

@@ -26,7 +26,7 @@ TextsOf = Callable[[Collection[LineRef]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProfilePart:
     """A part of a profile: a name (alias or display name), a username or a sentence of the bio."""
 
     kind: Literal["name", "username", "bio"]
@@ -46,11 +46,11 @@ class RemovedParts:
     unsupported: list[Person] = field(default_factory=list)
 
 
-def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, Part]:
+def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, ProfilePart]:
     """The parts of a profile or an operation, by their keys."""
-    parts = [Part("name", name) for name in names if name_key(name)]
-    parts += [Part("username", username)] if username else []
-    parts += [Part("bio", sentence) for sentence in sentences(bio)]
+    parts = [ProfilePart("name", name) for name in names if name_key(name)]
+    parts += [ProfilePart("username", username)] if username else []
+    parts += [ProfilePart("bio", sentence) for sentence in sentences(bio)]
     return {part.key: part for part in parts}
 
 
@@ -125,7 +125,7 @@ def _parts_to_remove(
     line_refs: Mapping[str, set[LineRef]],
     said: Sequence[str],
     texts_of: TextsOf,
-) -> list[Part]:
+) -> list[ProfilePart]:
     parts_gone = []
     for key, part in loose_parts(connection, person).items():
         left = line_refs.get(key)
@@ -139,19 +139,19 @@ def _parts_to_remove(
     return parts_gone
 
 
-def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
+def _spared(person: Person, part: ProfilePart, names: Mapping[str, str]) -> bool:
     if part.kind == "name":
         return names.get(name_key(part.text)) in ("owner", "metadata")
     return person.field_meta.get(part.kind, {}).get("by") in ("owner", "metadata")
 
 
-def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
+def loose_parts(connection: Connection, person: Person) -> dict[str, ProfilePart]:
     """The parts that neither the owner nor Telegram metadata set."""
     names = name_repository.setters(connection, person.user_id, person.entity_id)
     return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
 
 
-def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part], now: datetime) -> list[str]:
+def take_out(connection: Connection, person: Person, parts_gone: Sequence[ProfilePart], now: datetime) -> list[str]:
     """Removes parts from a profile, its search item and the profiles stored with its merges. Returns their texts."""
     if not parts_gone:
         return []
@@ -161,12 +161,12 @@ def take_out(connection: Connection, person: Person, parts_gone: Sequence[Part],
     return gone
 
 
-def without_parts(person: Person, parts_gone: Sequence[Part]) -> Person:
+def without_parts(person: Person, parts_gone: Sequence[ProfilePart]) -> Person:
     """A profile without these parts; the last name stays, because a person needs a name."""
     gone = {part.key for part in parts_gone}
-    aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)
+    aliases = tuple(alias for alias in person.aliases if ProfilePart("name", alias).key not in gone)
     name = person.display_name
-    if Part("name", name).key in gone and aliases:
+    if ProfilePart("name", name).key in gone and aliases:
         name, aliases = aliases[0], aliases[1:]
     bio = person.bio
     if not made_of_names(person):
@@ -176,12 +176,12 @@ def without_parts(person: Person, parts_gone: Sequence[Part]) -> Person:
     return after if bio and not made_of_names(person) else replace(after, bio=bio_from_names(after.names))
 
 
-def parts(person: Person) -> dict[str, Part]:
+def parts(person: Person) -> dict[str, ProfilePart]:
     """The parts of a profile by their keys, without a bio made of names."""
     return parts_of(person.names, person.username, "" if made_of_names(person) else person.bio)
 
 
-def _said_in(part: Part, said: Sequence[str], person: Person) -> bool:
+def _said_in(part: ProfilePart, said: Sequence[str], person: Person) -> bool:
     """Whether these lines may have stated a part: they share a word with it by sound, other than the person's names."""
     if part.kind != "bio" or not any(said):
         return True

@@ -12,7 +12,7 @@ from internal.scheduling.open_run_repository import OPEN, read_run
 from internal.scheduling.run import NAME_LENGTH, WORKER, Run, RunState
 from internal.storage.rows import read_one
 from internal.storage.tables import episodes, runs, segments
-from internal.storage.types import Moment, new_id
+from internal.storage.types import Timestamp, new_id
 
 # Built once: every tick asks this for every agent.
 _IN_LANE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
@@ -21,7 +21,7 @@ _HEADS = (
 )
 _READY = (
     select(_HEADS)
-    .where(_HEADS.c.in_lane == 1, _HEADS.c.due_at <= bindparam("now", type_=Moment))
+    .where(_HEADS.c.in_lane == 1, _HEADS.c.due_at <= bindparam("now", type_=Timestamp))
     .order_by(_HEADS.c.due_at, _HEADS.c.n)
     .limit(bindparam("most", type_=Integer))
 )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import BigInteger, Connection, type_coerce, update
 
 from internal.storage.tables import dialogue_state, outbox, runs
-from internal.storage.types import Moment, one_of
+from internal.storage.types import Timestamp, one_of
 
 _TO_BE_SENT = ("pending", "sending", "unknown")
 _TO_BE_RUN = ("due", "claimed", "replied")
@@ -22,7 +22,7 @@ def shift(connection: Connection, now: datetime, back: timedelta) -> int:
     """Moves all times that lie ahead of the clock nearer by the amount it was set back. Returns the number of rows."""
     changed = 0
     for column, waits in _WAITING:
-        earlier = type_coerce(type_coerce(column, BigInteger) - back // _MICROSECOND, Moment)
+        earlier = type_coerce(type_coerce(column, BigInteger) - back // _MICROSECOND, Timestamp)
         statement = update(column.table).where(waits, column > now).values({column.name: earlier})
         changed += connection.execute(statement).rowcount
     return changed

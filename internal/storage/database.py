@@ -23,9 +23,9 @@ from sqlalchemy.exc import DBAPIError, InternalError, OperationalError, SQLAlche
 from internal.errors import ConfigurationError, StorageDamaged, StorageError
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import words_of_damage
-from internal.storage.engine.driver import Engine, Link, refusal
+from internal.storage.engine.driver import Engine, ThreadConnection, refusal
 from internal.storage.engine.owner_scope import current_scope
-from internal.storage.engine.shared_reads import Outcome, SharedReads, roll_back
+from internal.storage.engine.shared_reads import SharedReads, UnitOutcome, roll_back
 from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
 
 T = TypeVar("T")
@@ -57,10 +57,10 @@ def ring_after(connection: Connection, bell: str, word: object) -> None:
         connection.info.setdefault(_BELLS, set()).add(f"{bell}:{word}")
 
 
-class Snapshot:
+class ReadSnapshot:
     """One consistent state of a store, for as long as it is read."""
 
-    def __init__(self, link: Link, judged: Callable[[Exception], Exception]) -> None:
+    def __init__(self, link: ThreadConnection, judged: Callable[[Exception], Exception]) -> None:
         self._link, self._judged = link, judged
 
     async def read(self, work: Work[T]) -> T:
@@ -89,11 +89,11 @@ class Database:
     Reads that are asked for together share a snapshot.
     """
 
-    def __init__(self, engine: Engine, writer: Link, readers: Sequence[Link]) -> None:
+    def __init__(self, engine: Engine, writer: ThreadConnection, readers: Sequence[ThreadConnection]) -> None:
         self.path = engine.path
         self._engine = engine
         self._writer = writer
-        self._beside: Link | None = None
+        self._beside: ThreadConnection | None = None
         self._opening = asyncio.Lock()
         self._reads = SharedReads(engine, readers, self._judged)
         self._direct_reader = engine.direct_reader()
@@ -209,13 +209,13 @@ class Database:
         return await self.read(work)
 
     @contextlib.asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Snapshot]:
+    async def snapshot(self) -> AsyncIterator[ReadSnapshot]:
         """Opens one snapshot of the store on a connection of its own until the block ends; writers continue meanwhile.
 
         Raises StorageError when there is no connection for it.
         """
         scope, link = current_scope(), await self._engine.reader()
-        taken = Snapshot(link, self._judged)
+        taken = ReadSnapshot(link, self._judged)
         try:
             await taken.read(lambda connection: self._engine.begin_reading(connection, scope))
             yield taken
@@ -291,7 +291,7 @@ class Database:
             else:
                 item.done.set_exception(self._judged(outcome.error))
 
-    async def _outcomes(self, group: list[_Pending[Any]]) -> list[Outcome]:
+    async def _outcomes(self, group: list[_Pending[Any]]) -> list[UnitOutcome]:
         attempt = 0
         while True:
             try:
@@ -303,11 +303,11 @@ class Database:
                 failure = self._judged(error)
                 if not isinstance(failure, StorageError):
                     failure = refusal(error)
-                return [Outcome(error=failure)] * len(group)
+                return [UnitOutcome(error=failure)] * len(group)
 
     def _commit_together(
         self, connection: Connection, group: list[_Pending[Any]], *, savepoints: bool = False
-    ) -> list[Outcome]:
+    ) -> list[UnitOutcome]:
         points = [item.point for item in group if item.point]
         crash_if_asked(points, "before")
         alone = None if savepoints or len(group) > 1 else group[0].scope
@@ -329,7 +329,7 @@ class Database:
         crash_if_asked(points, "after")
         return outcomes
 
-    def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> Outcome:
+    def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> UnitOutcome:
         self._engine.savepoint(connection, item.scope)
         outcome = self._run(connection, item)
         if outcome.error is not None:
@@ -337,16 +337,16 @@ class Database:
         self._engine.at_once(connection, "RELEASE SAVEPOINT unit")
         return outcome
 
-    def _run(self, connection: Connection, item: _Pending[Any]) -> Outcome:
+    def _run(self, connection: Connection, item: _Pending[Any]) -> UnitOutcome:
         try:
             if item.fence is not None:
                 item.fence(connection)
             connection.info.pop(_BELLS, None)
-            return Outcome(item.work(connection), bells=connection.info.pop(_BELLS, ()))
+            return UnitOutcome(item.work(connection), bells=connection.info.pop(_BELLS, ()))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
                 raise
-            return Outcome(error=error)
+            return UnitOutcome(error=error)
 
     def _mark_commit(self) -> None:
         self._commits += 1

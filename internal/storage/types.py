@@ -37,7 +37,7 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
-class Moment(TypeDecorator[datetime]):
+class Timestamp(TypeDecorator[datetime]):
     """An aware datetime kept as integer microseconds in UTC."""
 
     impl = BigInteger
@@ -67,13 +67,13 @@ class OwnerOrSystem(TypeDecorator[int]):
         return None if value is None or value == 0 else int(value)
 
 
-class Text(AnyText):
+class OrderedText(AnyText):
     """Text ordered by code points, as SQLite orders it, whatever the server's collation.
 
     Keys are read in ranges, and pages continue behind a key.
     """
 
 
-@compiles(Text, "postgresql")
-def _in_order_of_numbers(element: Text, compiler: Any, **how: Any) -> str:
+@compiles(OrderedText, "postgresql")
+def _in_order_of_numbers(element: OrderedText, compiler: Any, **how: Any) -> str:
     return f'{compiler.visit_TEXT(element, **how)} COLLATE "C"'

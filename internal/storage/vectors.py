@@ -87,7 +87,7 @@ class DueItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class VectorProgress:
     """How many search items have a vector of the current model, and how many there are."""
 
     done: int
@@ -151,10 +151,10 @@ def due(
     return found
 
 
-def progress(connection: Connection, model: str, dim: int) -> Progress:
+def progress(connection: Connection, model: str, dim: int) -> VectorProgress:
     total = connection.execute(select(func.count()).select_from(search_items)).scalar_one()
     done = select(func.count()).where(search_items.c.embedded == made_by(model, dim))
-    return Progress(done=connection.execute(done).scalar_one(), total=total)
+    return VectorProgress(done=connection.execute(done).scalar_one(), total=total)
 
 
 def save_vector(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from internal.people.support import Part
+from internal.people.support import ProfilePart
 from migrations.kinds import TEXT
 
 revision = "0008"
@@ -82,9 +82,9 @@ def _fields_and_keys(payload: dict[str, Any], person: Any) -> tuple[dict[str, An
     username = payload.get("username")
     before = {"display_name": names[0], "aliases": names[1:], "username": username or person.username}
     after = {"display_name": left[0], "aliases": left[1:], "username": None if username else person.username}
-    parts = [Part("bio", sentence) for sentence in payload["sentences"]]
-    parts += [Part("name", name) for name in names if name not in left]
-    parts += [Part("username", username)] if username else []
+    parts = [ProfilePart("bio", sentence) for sentence in payload["sentences"]]
+    parts += [ProfilePart("name", name) for name in names if name not in left]
+    parts += [ProfilePart("username", username)] if username else []
     keys = sorted({part.key for part in parts})
     return before | {"bio": payload["before"]}, after | {"bio": payload["after"]}, keys
 

@@ -12,12 +12,12 @@ from support.stores.stored_values import agent_value
 from support.stores.stores import memory_store
 
 from internal.events import agent_state_repository as agent_state, bus, repository
-from internal.events.bus import Subscription, Topic
+from internal.events.bus import EventTopic, Subscription
 from internal.storage.tables import event_links, events, users
 
 OWNER, OTHER = 42, 43
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
-READER = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
+READER = Subscription("context_manager", EventTopic.NOTIFICATION, OWNER)
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def connection() -> Iterator[Connection]:
         yield opened
 
 
-def publish(connection: Connection, *words: str, user_id: int = OWNER, topic: Topic = Topic.NOTIFICATION) -> list[str]:
+def publish(
+    connection: Connection, *words: str, user_id: int = OWNER, topic: EventTopic = EventTopic.NOTIFICATION
+) -> list[str]:
     written: dict[str, Any] = {"user_id": user_id, "source": "agent:TaskManager", "now": NOW}
     return [bus.publish(connection, topic, payload={"text": word}, **written) for word in words]
 
@@ -42,12 +44,12 @@ def words(subscription: Subscription, connection: Connection, **how: int) -> lis
 @pytest.mark.parametrize(
     ("topic", "kind"),
     [
-        (Topic.RAW, "dialogue_fragment_published"),
-        (Topic.PROCESSED, "agent_result"),
-        (Topic.NOTIFICATION, "notification_generated"),
+        (EventTopic.RAW, "dialogue_fragment_published"),
+        (EventTopic.PROCESSED, "agent_result"),
+        (EventTopic.NOTIFICATION, "notification_generated"),
     ],
 )
-def test_publishing_is_an_event_of_the_topic(connection: Connection, topic: Topic, kind: str) -> None:
+def test_publishing_is_an_event_of_the_topic(connection: Connection, topic: EventTopic, kind: str) -> None:
     """What is published stands among the events under the topic's type, and events of that type are in the topic."""
     published = publish(connection, "one", topic=topic)
     ours: dict[str, Any] = {"source": "agent:Archivist", "now": NOW, "user_id": OWNER}
@@ -100,12 +102,12 @@ def test_subscribers_do_not_disturb_one_another(connection: Connection) -> None:
     """Each agent has its own cursor for each topic and owner, and sees one owner's events only."""
     publish(connection, "mine")
     publish(connection, "another's", user_id=OTHER)
-    publish(connection, "fragment", topic=Topic.RAW)
+    publish(connection, "fragment", topic=EventTopic.RAW)
     READER.advance(connection, READER.waiting(connection)[-1].position, NOW)
     assert not READER.waiting(connection)
-    assert words(Subscription("console", Topic.NOTIFICATION, OWNER), connection) == ["mine"]
-    assert words(Subscription("context_manager", Topic.NOTIFICATION, OTHER), connection) == ["another's"]
-    assert words(Subscription("context_manager", Topic.RAW, OWNER), connection) == ["fragment"]
+    assert words(Subscription("console", EventTopic.NOTIFICATION, OWNER), connection) == ["mine"]
+    assert words(Subscription("context_manager", EventTopic.NOTIFICATION, OTHER), connection) == ["another's"]
+    assert words(Subscription("context_manager", EventTopic.RAW, OWNER), connection) == ["fragment"]
 
 
 def test_how_far_everybody_has_read(connection: Connection) -> None:
@@ -114,11 +116,11 @@ def test_how_far_everybody_has_read(connection: Connection) -> None:
     publish(connection, "another's", user_id=OTHER)
     assert bus.read_by_all(connection, {}) == {}
     kind = "notification_generated"
-    begun = {"context_manager": Topic.NOTIFICATION}
+    begun = {"context_manager": EventTopic.NOTIFICATION}
     assert bus.read_by_all(connection, begun) == {(kind, OWNER): 0, (kind, OTHER): 0}
     first, second = READER.waiting(connection)
     READER.advance(connection, second.position, NOW)
-    Subscription("console", Topic.NOTIFICATION, OWNER).advance(connection, first.position, NOW)
+    Subscription("console", EventTopic.NOTIFICATION, OWNER).advance(connection, first.position, NOW)
     assert bus.read_by_all(connection, {}) == {(kind, OWNER): first.position, (kind, OTHER): 0}
 
 

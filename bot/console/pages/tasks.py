@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from bot.console.datetime_field import Moment
+from bot.console.datetime_field import DateTimeField
 from bot.console.elements import card, chip, empty_list, icon_button, style, trouble_notice, words
 from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, question, row_field
 from bot.console.page_context import Page, PageContext
@@ -161,7 +161,7 @@ class _Tasks:
         with question(say("snooze-title")) as dialog:
             words("p", task["title"], "dim")
             with ui.element("div").classes("moment"):
-                moment = Moment(say)
+                moment = DateTimeField(say)
 
             async def done() -> None:
                 if at := moment.read(_MORNING):
@@ -188,7 +188,7 @@ class _Adding:
         say = context.say
         with card(say("tasks-add")), ui.element("form").classes("add-task") as form:
             self._title = row_field(say("task-title"), most=300)
-            self._due = Moment(say)
+            self._due = DateTimeField(say)
             repeats = {one: repeat_words(rule, say) if rule else say("repeat-never") for one, rule in _REPEATS.items()}
             self._repeat = Select(say("task-repeat"), repeats, "")
             self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from bot.simulator.methods.chats import member_of
 from bot.simulator.methods.files import media_object
-from bot.simulator.methods.registry import Call, ChatId, JsonObject, Number, method
+from bot.simulator.methods.registry import ChatId, JsonObject, MethodCall, Number, method
 from bot.simulator.methods.sending import Captioned
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -41,13 +41,13 @@ class OfGroup(Captioned):
     icon_color: int = 7322096
 
 
-Answer = Callable[[Call, OfGroup, Json], Awaitable[Any]]
+Answer = Callable[[MethodCall, OfGroup, Json], Awaitable[Any]]
 
 
 def _administers(names: str, right: str, answer: Answer, *, private: bool = False) -> None:
     """Registers methods for administrators alone; they are refused to others in Telegram's words."""
 
-    async def checked(call: Call, wanted: OfGroup) -> Any:
+    async def checked(call: MethodCall, wanted: OfGroup) -> Any:
         chat = call.telegram.reachable_chat(wanted.chat_id)
         if chat["type"] == "private" and not private:
             raise bad_request("method is available for supergroup and channel chats only")
@@ -60,14 +60,14 @@ def _administers(names: str, right: str, answer: Answer, *, private: bool = Fals
         method(name, OfGroup)(checked)
 
 
-async def _agree(call: Call, wanted: OfGroup, chat: Json) -> bool:
+async def _agree(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
     return True
 
 
 def _changes(name: str, right: str, standing: Callable[[OfGroup, Json], Json | None]) -> None:
     """A method that gives a member another `standing`, or None to leave it; the bot hears of it as `chat_member`."""
 
-    async def answer(call: Call, wanted: OfGroup, chat: Json) -> bool:
+    async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         repository, user_id, number = call.telegram.repository, wanted.user_id, chat["id"]
         before = member_of(call, chat, user_id)
         member = standing(wanted, before)
@@ -131,7 +131,7 @@ _changes("approveChatJoinRequest", "invite users", _let_in)
 
 
 def _links(name: str, change: Mapping[str, bool]) -> None:
-    async def answer(call: Call, wanted: OfGroup, chat: Json) -> Any:
+    async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> Any:
         key, url = f"links:{chat['id']}", str(wanted.given("invite_link") or "")
         links: Json = call.telegram.repository.setting(key, {})
         if url not in links and (url or not name.startswith(("export", "create"))):
@@ -156,7 +156,7 @@ for _act in ("create", "edit"):
 def _sets(name: str, fields: str, right: str, service: str = "") -> None:
     """A method that changes what the chat says of itself, and the line that tells of it in the chat."""
 
-    async def answer(call: Call, wanted: OfGroup, chat: Json) -> bool:
+    async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         key, body = f"full:{chat['id']}", chat
         given: Json = {one: getattr(wanted, one, None) or wanted.given(one) for one in fields.split()}
         full = call.telegram.repository.setting(key, {})
@@ -183,7 +183,7 @@ _sets("setChatPermissions", "permissions", "change chat permissions")
 _sets("setChatPhoto", "photo", "change chat photo")
 
 
-async def _without_photo(call: Call, wanted: OfGroup, chat: Json) -> bool:
+async def _without_photo(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
     full = call.telegram.repository.setting(f"full:{chat['id']}", {})
     if full.pop("photo", None) is None:
         raise bad_request("CHAT_NOT_MODIFIED")
@@ -192,7 +192,7 @@ async def _without_photo(call: Call, wanted: OfGroup, chat: Json) -> bool:
     return True
 
 
-async def _begin_topic(call: Call, wanted: OfGroup, chat: Json) -> Json:
+async def _begin_topic(call: MethodCall, wanted: OfGroup, chat: Json) -> Json:
     if not chat.get("is_forum") and chat["type"] != "private":
         raise bad_request("the chat is not a forum")
     topic = {"name": str(wanted.given("name") or ""), "icon_color": wanted.icon_color}
@@ -205,7 +205,7 @@ async def _begin_topic(call: Call, wanted: OfGroup, chat: Json) -> Json:
 def _topic(name: str, service: str = "") -> None:
     """A method about a topic, or about the General one, and the line that tells of it in the topic."""
 
-    async def answer(call: Call, wanted: OfGroup, chat: Json) -> bool:
+    async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         thread = None if "General" in name else wanted.message_thread_id
         if not chat.get("is_forum") and chat["type"] != "private":
             raise bad_request("the chat is not a forum")

@@ -1,6 +1,6 @@
 """Chats: their members, and the bot's chat actions."""
 
-from bot.simulator.methods.registry import Call, ChatId, Parameters, method
+from bot.simulator.methods.registry import ChatId, MethodCall, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import ADMIN_RIGHTS, as_quoted
@@ -27,7 +27,7 @@ class OfMember(Parameters):
 
 
 @method("sendChatAction", SendChatAction)
-async def send_chat_action(call: Call, wanted: SendChatAction) -> bool:
+async def send_chat_action(call: MethodCall, wanted: SendChatAction) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if wanted.action not in _ACTIONS:
         raise bad_request("wrong parameter action in request")
@@ -36,7 +36,7 @@ async def send_chat_action(call: Call, wanted: SendChatAction) -> bool:
 
 
 @method("getChat", OfChat)
-async def get_chat(call: Call, wanted: OfChat) -> Json:
+async def get_chat(call: MethodCall, wanted: OfChat) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     gifts = dict.fromkeys(
         ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"), False
@@ -48,19 +48,19 @@ async def get_chat(call: Call, wanted: OfChat) -> Json:
 
 
 @method("getChatMemberCount", OfChat)
-async def get_chat_member_count(call: Call, wanted: OfChat) -> int:
+async def get_chat_member_count(call: MethodCall, wanted: OfChat) -> int:
     """The number of members: two in a private chat, the people and the bot in a group."""
     chat = call.telegram.reachable_chat(wanted.chat_id)
     return 2 if chat["type"] == "private" else len(call.telegram.repository.members(chat["id"])) + 1
 
 
 @method("getChatMember", OfMember)
-async def get_chat_member(call: Call, wanted: OfMember) -> Json:
+async def get_chat_member(call: MethodCall, wanted: OfMember) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     return member_of(call, chat, wanted.user_id or 0)
 
 
-def member_of(call: Call, chat: Json, user_id: int) -> Json:
+def member_of(call: MethodCall, chat: Json, user_id: int) -> Json:
     """The ChatMember object; raises Telegram's refusal for somebody unknown."""
     user = call.telegram.bot if user_id == call.telegram.bot["id"] else call.telegram.repository.user(user_id)
     if user is None:
@@ -69,14 +69,14 @@ def member_of(call: Call, chat: Json, user_id: int) -> Json:
 
 
 @method("getChatAdministrators", OfChat)
-async def get_chat_administrators(call: Call, wanted: OfChat) -> list[Json]:
+async def get_chat_administrators(call: MethodCall, wanted: OfChat) -> list[Json]:
     chat, repository = call.telegram.reachable_chat(wanted.chat_id), call.telegram.repository
     if chat["type"] == "private":
         raise bad_request("there are no administrators in the private chat")
     return [member_of(call, chat, one) for one in repository.setting(f"admins:{chat['id']}", [])]
 
 
-def _standing(call: Call, chat_id: int, user_id: int) -> Json:
+def _standing(call: MethodCall, chat_id: int, user_id: int) -> Json:
     """How somebody belongs to a chat: the first of its administrators made it."""
     repository = call.telegram.repository
     admins: list[int] = repository.setting(f"admins:{chat_id}", [])
@@ -91,7 +91,7 @@ def _standing(call: Call, chat_id: int, user_id: int) -> Json:
 
 
 @method("leaveChat", OfChat)
-async def leave_chat(call: Call, wanted: OfChat) -> bool:
+async def leave_chat(call: MethodCall, wanted: OfChat) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if chat["type"] == "private":
         raise bad_request("chat member status can't be changed in private chats")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
+from bot.simulator.methods.registry import JsonObject, JsonObjects, MethodCall, Parameters, method
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import bad_request
 
@@ -53,7 +53,7 @@ def _checked(command: Json) -> Json:
 
 
 @method("setMyCommands", SetMyCommands)
-async def set_my_commands(call: Call, wanted: SetMyCommands) -> bool:
+async def set_my_commands(call: MethodCall, wanted: SetMyCommands) -> bool:
     commands = [_checked(command) for command in wanted.commands or []]
     if len(commands) > 100:
         raise bad_request("BOT_COMMANDS_TOO_MUCH")
@@ -67,12 +67,12 @@ async def set_my_commands(call: Call, wanted: SetMyCommands) -> bool:
 
 
 @method("getMyCommands", OfScope)
-async def get_my_commands(call: Call, wanted: OfScope) -> list[Json]:
+async def get_my_commands(call: MethodCall, wanted: OfScope) -> list[Json]:
     return call.telegram.repository.commands(_scope_key(wanted.scope), wanted.language_code) or []
 
 
 @method("deleteMyCommands", OfScope)
-async def delete_my_commands(call: Call, wanted: OfScope) -> bool:
+async def delete_my_commands(call: MethodCall, wanted: OfScope) -> bool:
     call.telegram.repository.delete_commands(_scope_key(wanted.scope), wanted.language_code)
     call.telegram.feed.publish("commands")
     return True
@@ -81,7 +81,7 @@ async def delete_my_commands(call: Call, wanted: OfScope) -> bool:
 def _text_methods(suffix: str, field: str, limit: int) -> None:
     """`setMy...` and `getMy...` of one text: in a language, falling back to the one without."""
 
-    async def set_text(call: Call, wanted: SetText) -> bool:
+    async def set_text(call: MethodCall, wanted: SetText) -> bool:
         text = str(getattr(wanted, field))
         if len(text) > limit:
             raise bad_request(f"bot {field.replace('_', ' ')} is too long")
@@ -89,7 +89,7 @@ def _text_methods(suffix: str, field: str, limit: int) -> None:
         call.telegram.feed.publish("bot")
         return True
 
-    async def get_text(call: Call, wanted: OfLanguage) -> dict[str, str]:
+    async def get_text(call: MethodCall, wanted: OfLanguage) -> dict[str, str]:
         return {field: own_text(call.telegram.repository.setting, field, wanted.language_code)}
 
     method(f"setMy{suffix}", SetText)(set_text)
@@ -115,7 +115,7 @@ _MENU_BUTTONS = {"default": (), "commands": (), "web_app": ("text", "web_app")}
 
 
 @method("setChatMenuButton", MenuButton)
-async def set_chat_menu_button(call: Call, wanted: MenuButton) -> bool:
+async def set_chat_menu_button(call: MethodCall, wanted: MenuButton) -> bool:
     """Keeps the button of a private chat, or (no chat) of all; the page goes on to offer the command menu."""
     button = wanted.menu_button or {"type": "default"}
     needed = _MENU_BUTTONS.get(str(button.get("type")))
@@ -127,7 +127,7 @@ async def set_chat_menu_button(call: Call, wanted: MenuButton) -> bool:
 
 
 @method("getChatMenuButton", MenuButton)
-async def get_chat_menu_button(call: Call, wanted: MenuButton) -> Json:
+async def get_chat_menu_button(call: MethodCall, wanted: MenuButton) -> Json:
     return menu_button_of(call.telegram.repository, _button_chat(call, wanted))
 
 
@@ -138,5 +138,5 @@ def menu_button_of(repository: Repository, chat_id: int) -> Json:
     return general if own["type"] == "default" else own
 
 
-def _button_chat(call: Call, wanted: MenuButton) -> int:
+def _button_chat(call: MethodCall, wanted: MenuButton) -> int:
     return 0 if wanted.chat_id is None else int(call.telegram.reachable_chat(wanted.chat_id)["id"])

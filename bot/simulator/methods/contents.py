@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import TypeVar
 
-from bot.simulator.methods.registry import Call, JsonList, JsonObject, JsonObjects, Numbers, Parameters, method
+from bot.simulator.methods.registry import JsonList, JsonObject, JsonObjects, MethodCall, Numbers, Parameters, method
 from bot.simulator.methods.sending import Sending, deliver, formatted
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -189,7 +189,7 @@ def _cells(row: str, *, head: bool) -> JsonList:
 
 
 def _content_method(name: str, parameters: type[P], content_of: Callable[[P], Json]) -> None:
-    async def send(call: Call, wanted: P) -> Json:
+    async def send(call: MethodCall, wanted: P) -> Json:
         chat = call.telegram.reachable_chat(wanted.chat_id)
         return deliver(call, wanted, content_of(wanted), chat)
 
@@ -206,6 +206,6 @@ _content_method("sendRichMessage", SendRich, rich_of)
 
 
 @method("createInvoiceLink", SendInvoice)
-async def create_invoice_link(call: Call, wanted: SendInvoice) -> str:
+async def create_invoice_link(call: MethodCall, wanted: SendInvoice) -> str:
     _invoice_of(wanted)
     return f"https://t.me/$lt{secrets.token_urlsafe(12)}"

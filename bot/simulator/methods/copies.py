@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bot.simulator.methods.files import KINDS
-from bot.simulator.methods.registry import Call, ChatId, JsonObjects, Numbers, Parameters, method
+from bot.simulator.methods.registry import ChatId, JsonObjects, MethodCall, Numbers, Parameters, method
 from bot.simulator.methods.sending import Sending, caption_of, deliver, new_album
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -34,7 +34,7 @@ class SetMessageReaction(OfMessage):
     reaction: JsonObjects = None
 
 
-def _found(call: Call, chat_id: ChatId, message_id: int | None, verb: str) -> Json:
+def _found(call: MethodCall, chat_id: ChatId, message_id: int | None, verb: str) -> Json:
     chat = call.telegram.reachable_chat(chat_id)
     if not message_id:
         raise bad_request("message identifier is not specified")
@@ -68,7 +68,7 @@ def _able(message: Json | None) -> bool:
 def _transfer_methods(verb: str, done: str, content_of: Callable[[FromChat, Json], Json]) -> None:
     """`...Message` and `...Messages` of one verb; of many, those not found are left out, and albums stay albums."""
 
-    async def one(call: Call, wanted: FromChat) -> Json:
+    async def one(call: MethodCall, wanted: FromChat) -> Json:
         chat = call.telegram.reachable_chat(wanted.chat_id)
         message = _found(call, wanted.from_chat_id, wanted.message_id, verb)
         if not _able(message):
@@ -76,7 +76,7 @@ def _transfer_methods(verb: str, done: str, content_of: Callable[[FromChat, Json
         sent = deliver(call, wanted, content_of(wanted, message), chat)
         return {"message_id": sent["message_id"]} if verb == "copy" else sent
 
-    async def many(call: Call, wanted: FromChat) -> list[Json]:
+    async def many(call: MethodCall, wanted: FromChat) -> list[Json]:
         chat, source = call.telegram.reachable_chat(wanted.chat_id), call.telegram.reachable_chat(wanted.from_chat_id)
         numbers = wanted.message_ids or []
         if not numbers:
@@ -105,7 +105,7 @@ _transfer_methods("copy", "copied", _copied)
 # Pins, the last one first
 
 
-def _set_pinned(call: Call, chat: Json, numbers: list[int]) -> bool:
+def _set_pinned(call: MethodCall, chat: Json, numbers: list[int]) -> bool:
     if not call.telegram.is_admin(chat):
         raise bad_request("not enough rights to manage pinned messages in the chat")
     chat_id = chat["id"]
@@ -115,7 +115,7 @@ def _set_pinned(call: Call, chat: Json, numbers: list[int]) -> bool:
 
 
 @method("pinChatMessage", OfMessage)
-async def pin_chat_message(call: Call, wanted: OfMessage) -> bool:
+async def pin_chat_message(call: MethodCall, wanted: OfMessage) -> bool:
     message = _found(call, wanted.chat_id, wanted.message_id, "pin")
     chat, number = message["chat"], message["message_id"]
     others = [one for one in call.telegram.pinned(chat["id"]) if one != number]
@@ -125,7 +125,7 @@ async def pin_chat_message(call: Call, wanted: OfMessage) -> bool:
 
 
 @method("unpinChatMessage", OfMessage)
-async def unpin_chat_message(call: Call, wanted: OfMessage) -> bool:
+async def unpin_chat_message(call: MethodCall, wanted: OfMessage) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     numbers = call.telegram.pinned(chat["id"])
     number = wanted.message_id or next(iter(numbers), 0)
@@ -135,12 +135,12 @@ async def unpin_chat_message(call: Call, wanted: OfMessage) -> bool:
 
 
 @method("unpinAllChatMessages", OfMessage)
-async def unpin_all_chat_messages(call: Call, wanted: OfMessage) -> bool:
+async def unpin_all_chat_messages(call: MethodCall, wanted: OfMessage) -> bool:
     return _set_pinned(call, call.telegram.reachable_chat(wanted.chat_id), [])
 
 
 @method("setMessageReaction", SetMessageReaction)
-async def set_message_reaction(call: Call, wanted: SetMessageReaction) -> bool:
+async def set_message_reaction(call: MethodCall, wanted: SetMessageReaction) -> bool:
     message = _found(call, wanted.chat_id, wanted.message_id, "react")
     given = wanted.reaction or []
     if len(given) > 1:
@@ -153,7 +153,7 @@ async def set_message_reaction(call: Call, wanted: SetMessageReaction) -> bool:
 
 
 @method("deleteMessageReaction", OfMessage)
-async def delete_message_reaction(call: Call, wanted: OfMessage) -> bool:
+async def delete_message_reaction(call: MethodCall, wanted: OfMessage) -> bool:
     message = _found(call, wanted.chat_id, wanted.message_id, "react")
     if message["chat"]["type"] == "private" or not call.telegram.is_admin(message["chat"]):
         raise bad_request("not enough rights to delete reactions")

@@ -7,7 +7,7 @@ from typing import Any
 from bot.simulator.methods.contents import Place, SendRich, location_of, rich_of
 from bot.simulator.methods.files import KINDS
 from bot.simulator.methods.media import input_media
-from bot.simulator.methods.registry import Call, ChatId, JsonObject, Parameters, method
+from bot.simulator.methods.registry import ChatId, JsonObject, MethodCall, Parameters, method
 from bot.simulator.methods.sending import Captioned, Text, caption_of, checked_markup, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -44,7 +44,7 @@ def inline_id(message: Json) -> str:
     return base64.urlsafe_b64encode(f"{message['chat']['id']}:{message['message_id']}".encode()).decode()
 
 
-def _message(call: Call, wanted: Edit, verb: str = "edit") -> Json:
+def _message(call: MethodCall, wanted: Edit, verb: str = "edit") -> Json:
     if wanted.inline_message_id:
         return _inline_message(call, wanted.inline_message_id)
     chat = call.telegram.reachable_chat(wanted.chat_id)
@@ -58,7 +58,7 @@ def _message(call: Call, wanted: Edit, verb: str = "edit") -> Json:
     return message
 
 
-def _inline_message(call: Call, given: str) -> Json:
+def _inline_message(call: MethodCall, given: str) -> Json:
     try:
         chat_id, _, message_id = base64.urlsafe_b64decode(given).decode().partition(":")
         message = call.telegram.repository.message(int(chat_id), int(message_id))
@@ -69,7 +69,7 @@ def _inline_message(call: Call, given: str) -> Json:
     return message
 
 
-def _store(call: Call, wanted: Edit, before: Json, dropped: frozenset[str], fresh: Json) -> Json | bool:
+def _store(call: MethodCall, wanted: Edit, before: Json, dropped: frozenset[str], fresh: Json) -> Json | bool:
     """Stores a new version without the `dropped` fields and with the `fresh` ones; the answer of the method."""
     after = {key: value for key, value in before.items() if key not in dropped | {"reply_markup"}} | fresh
     after |= checked_markup(wanted.reply_markup, inline_only=True)
@@ -90,7 +90,7 @@ _CAPTION = frozenset({"caption", "caption_entities", "show_caption_above_media"}
 
 
 @method("editMessageText", EditMessageText)
-async def edit_message_text(call: Call, wanted: EditMessageText) -> Json | bool:
+async def edit_message_text(call: MethodCall, wanted: EditMessageText) -> Json | bool:
     message = _message(call, wanted)
     if not {"text", "rich_message"} & message.keys():
         raise bad_request("there is no text in the message to edit")
@@ -100,7 +100,7 @@ async def edit_message_text(call: Call, wanted: EditMessageText) -> Json | bool:
 
 
 @method("editMessageCaption", EditMessageCaption)
-async def edit_message_caption(call: Call, wanted: EditMessageCaption) -> Json | bool:
+async def edit_message_caption(call: MethodCall, wanted: EditMessageCaption) -> Json | bool:
     message = _message(call, wanted)
     if not any(kind in message for kind, shape in KINDS.items() if shape.captioned):
         raise bad_request("there is no caption in the message to edit")
@@ -108,7 +108,7 @@ async def edit_message_caption(call: Call, wanted: EditMessageCaption) -> Json |
 
 
 @method("editMessageMedia", EditMessageMedia)
-async def edit_message_media(call: Call, wanted: EditMessageMedia) -> Json | bool:
+async def edit_message_media(call: MethodCall, wanted: EditMessageMedia) -> Json | bool:
     message = _message(call, wanted)
     if "text" not in message and not any(kind in message for kind in KINDS):
         raise bad_request("there is no media in the message to edit")
@@ -117,11 +117,11 @@ async def edit_message_media(call: Call, wanted: EditMessageMedia) -> Json | boo
 
 
 @method("editMessageReplyMarkup", Edit)
-async def edit_message_reply_markup(call: Call, wanted: Edit) -> Json | bool:
+async def edit_message_reply_markup(call: MethodCall, wanted: Edit) -> Json | bool:
     return _store(call, wanted, _message(call, wanted), frozenset(), {})
 
 
-def _live(call: Call, wanted: Edit) -> Json:
+def _live(call: MethodCall, wanted: Edit) -> Json:
     message = _message(call, wanted)
     if "location" not in message or "venue" in message:
         raise bad_request("there is no live location in the message to edit")
@@ -131,21 +131,21 @@ def _live(call: Call, wanted: Edit) -> Json:
 
 
 @method("editMessageLiveLocation", EditMessageLiveLocation)
-async def edit_message_live_location(call: Call, wanted: EditMessageLiveLocation) -> Json | bool:
+async def edit_message_live_location(call: MethodCall, wanted: EditMessageLiveLocation) -> Json | bool:
     message = _live(call, wanted)
     period = {"live_period": message["location"]["live_period"]}
     return _store(call, wanted, message, frozenset({"location"}), {"location": period | location_of(wanted)})
 
 
 @method("stopMessageLiveLocation", Edit)
-async def stop_message_live_location(call: Call, wanted: Edit) -> Json | bool:
+async def stop_message_live_location(call: MethodCall, wanted: Edit) -> Json | bool:
     message = _live(call, wanted)
     place = {key: value for key, value in message["location"].items() if key != "live_period"}
     return _store(call, wanted, message, frozenset({"location"}), {"location": place})
 
 
 @method("stopPoll", Edit)
-async def stop_poll(call: Call, wanted: Edit) -> Any:
+async def stop_poll(call: MethodCall, wanted: Edit) -> Any:
     message = _message(call, wanted, "stop")
     if "poll" not in message:
         raise bad_request("message is not a poll")

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from bot.simulator.methods.registry import Call, Parameters, Upload, method
+from bot.simulator.methods.registry import MethodCall, Parameters, Upload, method
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import ApiRefusal, bad_request
 from bot.simulator.telegram import new_file_id
@@ -22,7 +22,7 @@ _FETCH_TIMEOUT = 20.0
 
 
 @dataclass(frozen=True)
-class Kind:
+class MediaKind:
     """A kind of media: its folder, the beginning of its file ids, and its fields with what stands for missing ones."""
 
     folder: str
@@ -34,16 +34,16 @@ class Kind:
 
 _SHOT = {"width": 640, "height": 360, "duration": 1}
 _STICKER = {"type": "regular", "width": 512, "height": 512, "is_animated": False, "is_video": False, "emoji": ""}
-KINDS: Mapping[str, Kind] = {
-    "photo": Kind("photos", "AgAC", {"width": 0, "height": 0}, named=False),
-    "audio": Kind("music", "CQAC", {"duration": 1, "performer": "", "title": ""}),
-    "document": Kind("documents", "BQAC"),
-    "video": Kind("videos", "BAAC", _SHOT),
-    "animation": Kind("animations", "CgAC", _SHOT),
-    "voice": Kind("voice", "AwAC", {"duration": 1, "mime_type": "audio/ogg"}, named=False),
-    "video_note": Kind("video_notes", "DQAC", {"length": 240, "duration": 1}, named=False, captioned=False),
-    "live_photo": Kind("live_photos", "BBAC", _SHOT, named=False),
-    "sticker": Kind("stickers", "CAAC", _STICKER, named=False, captioned=False),
+KINDS: Mapping[str, MediaKind] = {
+    "photo": MediaKind("photos", "AgAC", {"width": 0, "height": 0}, named=False),
+    "audio": MediaKind("music", "CQAC", {"duration": 1, "performer": "", "title": ""}),
+    "document": MediaKind("documents", "BQAC"),
+    "video": MediaKind("videos", "BAAC", _SHOT),
+    "animation": MediaKind("animations", "CgAC", _SHOT),
+    "voice": MediaKind("voice", "AwAC", {"duration": 1, "mime_type": "audio/ogg"}, named=False),
+    "video_note": MediaKind("video_notes", "DQAC", {"length": 240, "duration": 1}, named=False, captioned=False),
+    "live_photo": MediaKind("live_photos", "BBAC", _SHOT, named=False),
+    "sticker": MediaKind("stickers", "CAAC", _STICKER, named=False, captioned=False),
 }
 
 
@@ -94,7 +94,7 @@ async def media_object(
     return _with_given(known[1], KINDS[kind], given)
 
 
-def _with_given(body: Json, shape: Kind, given: Mapping[str, Any]) -> Json:
+def _with_given(body: Json, shape: MediaKind, given: Mapping[str, Any]) -> Json:
     able = {name: usual for name, usual in shape.fields.items() if not isinstance(usual, bool)}
     said = {name: type(usual)(given[name]) for name, usual in able.items() if given.get(name)}
     return {name: value for name, value in (body | said).items() if value != ""}
@@ -145,7 +145,7 @@ def _image_size(content: bytes) -> tuple[int, int]:
 
 
 @method("getFile", GetFile)
-async def get_file(call: Call, wanted: GetFile) -> Json:
+async def get_file(call: MethodCall, wanted: GetFile) -> Json:
     repository = call.telegram.repository
     known, file = repository.media(wanted.file_id), repository.file(wanted.file_id)
     if file is None:

@@ -7,7 +7,7 @@ from typing import Final
 from bot.simulator.methods.contents import Place, SendContact, SendVenue, contact_of, location_of, venue_of
 from bot.simulator.methods.media import media_of
 from bot.simulator.methods.messages import CALLBACK_LIFETIME
-from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
+from bot.simulator.methods.registry import JsonObject, JsonObjects, MethodCall, Parameters, method
 from bot.simulator.methods.sending import Captioned, Text, checked_markup, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -30,7 +30,7 @@ class AnswerInlineQuery(Parameters):
 
 
 @method("answerInlineQuery", AnswerInlineQuery)
-async def answer_inline_query(call: Call, wanted: AnswerInlineQuery) -> bool:
+async def answer_inline_query(call: MethodCall, wanted: AnswerInlineQuery) -> bool:
     query = call.telegram.repository.inline_query(wanted.inline_query_id)
     if query is None or query["at"] < time.time() - CALLBACK_LIFETIME:
         raise bad_request("query is too old and response timeout expired or query ID is invalid")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from bot.simulator.methods.files import KINDS, media_object
-from bot.simulator.methods.registry import Call, JsonObjects, Upload, method
+from bot.simulator.methods.registry import JsonObjects, MethodCall, Upload, method
 from bot.simulator.methods.sending import Captioned, Sending, caption_of, deliver, new_album
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import bad_request
@@ -33,7 +33,7 @@ async def media_of(
     return content | ({"has_media_spoiler": True} if item.has_spoiler else {})
 
 
-async def input_media(call: Call, given: Json) -> Json:
+async def input_media(call: MethodCall, given: Json) -> Json:
     """The Message fields of an InputMedia object."""
     kind = str(given.get("type"))
     if kind not in KINDS or not KINDS[kind].captioned or kind == "voice":
@@ -42,7 +42,7 @@ async def input_media(call: Call, given: Json) -> Json:
     return await media_of(call.telegram.repository, call.uploads, kind, item, str(given.get("media") or ""))
 
 
-async def _send(call: Call, wanted: Sending, *, kind: str) -> Json:
+async def _send(call: MethodCall, wanted: Sending, *, kind: str) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     content = await media_of(call.telegram.repository, call.uploads, kind, wanted, wanted.given(kind))
     return deliver(call, wanted, content, chat)
@@ -53,7 +53,7 @@ for _kind in KINDS:
 
 
 @method("sendMediaGroup", SendMediaGroup)
-async def send_media_group(call: Call, wanted: SendMediaGroup) -> list[Json]:
+async def send_media_group(call: MethodCall, wanted: SendMediaGroup) -> list[Json]:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     given = wanted.media or []
     if not given:

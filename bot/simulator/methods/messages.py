@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.simulator.entities import utf16_length
 from bot.simulator.methods.contents import SendRich, rich_of
-from bot.simulator.methods.registry import Call, ChatId, JsonObject, Numbers, Parameters, method
+from bot.simulator.methods.registry import ChatId, JsonObject, MethodCall, Numbers, Parameters, method
 from bot.simulator.methods.sending import SendMessage, Text, deliver, formatted, text_of
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
@@ -45,13 +45,13 @@ class AnswerCallbackQuery(Parameters):
 
 
 @method("sendMessage", SendMessage)
-async def send_message(call: Call, wanted: SendMessage) -> Json:
+async def send_message(call: MethodCall, wanted: SendMessage) -> Json:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     return deliver(call, wanted, text_of(wanted), chat)
 
 
 @method("sendRichMessageDraft", SendMessageDraft)
-async def send_rich_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
+async def send_rich_message_draft(call: MethodCall, wanted: SendMessageDraft) -> bool:
     blocks = rich_of(SendRich(rich_message=wanted.rich_message))["rich_message"]["blocks"]
     words = "\n".join(str(one.get("text", "")) for one in blocks)
     shown: bool = await send_message_draft(call, wanted.model_copy(update={"text": words}))
@@ -59,7 +59,7 @@ async def send_rich_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
 
 
 @method("sendMessageDraft", SendMessageDraft)
-async def send_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
+async def send_message_draft(call: MethodCall, wanted: SendMessageDraft) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if chat["type"] != "private":
         raise bad_request("message drafts can be sent only to private chats")
@@ -76,7 +76,7 @@ async def send_message_draft(call: Call, wanted: SendMessageDraft) -> bool:
     return True
 
 
-def _delete(call: Call, chat: Json, message_id: int) -> bool:
+def _delete(call: MethodCall, chat: Json, message_id: int) -> bool:
     """Deletes a message that may still be deleted; False if there is none, Telegram's refusal for one that stays."""
     message = call.telegram.repository.message(chat["id"], message_id)
     if message is None:
@@ -90,7 +90,7 @@ def _delete(call: Call, chat: Json, message_id: int) -> bool:
 
 
 @method("deleteMessage", DeleteMessage)
-async def delete_message(call: Call, wanted: DeleteMessage) -> bool:
+async def delete_message(call: MethodCall, wanted: DeleteMessage) -> bool:
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if not wanted.message_id:
         raise bad_request("message identifier is not specified")
@@ -100,7 +100,7 @@ async def delete_message(call: Call, wanted: DeleteMessage) -> bool:
 
 
 @method("deleteMessages", DeleteMessages)
-async def delete_messages(call: Call, wanted: DeleteMessages) -> bool:
+async def delete_messages(call: MethodCall, wanted: DeleteMessages) -> bool:
     """Messages that cannot be found are skipped, as Telegram says."""
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if not wanted.message_ids:
@@ -114,7 +114,7 @@ async def delete_messages(call: Call, wanted: DeleteMessages) -> bool:
 
 
 @method("answerCallbackQuery", AnswerCallbackQuery)
-async def answer_callback_query(call: Call, wanted: AnswerCallbackQuery) -> bool:
+async def answer_callback_query(call: MethodCall, wanted: AnswerCallbackQuery) -> bool:
     repository = call.telegram.repository
     query = repository.callback(wanted.callback_query_id)
     if query is None or query["at"] < time.time() - CALLBACK_LIFETIME:

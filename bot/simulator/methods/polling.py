@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from bot.simulator.methods.registry import Call, Parameters, Strings, method
+from bot.simulator.methods.registry import MethodCall, Parameters, Strings, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request, conflict
 from bot.simulator.updates import MAX_LIMIT, MAX_TIMEOUT
@@ -37,13 +37,13 @@ class DeleteWebhook(Parameters):
 
 
 @method("getMe", Nothing)
-async def get_me(call: Call, wanted: Nothing) -> Json:
+async def get_me(call: MethodCall, wanted: Nothing) -> Json:
     abilities = {"can_join_groups": True, "can_read_all_group_messages": False, "supports_inline_queries": True}
     return {**call.telegram.bot, **abilities, "can_connect_to_business": False, "has_main_web_app": False}
 
 
 @method("getUpdates", GetUpdates)
-async def get_updates(call: Call, wanted: GetUpdates) -> list[Json]:
+async def get_updates(call: MethodCall, wanted: GetUpdates) -> list[Json]:
     if call.webhook.active:
         raise conflict(
             "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
@@ -53,14 +53,14 @@ async def get_updates(call: Call, wanted: GetUpdates) -> list[Json]:
     return await call.telegram.updates.poll(wanted.offset, limit, min(max(wanted.timeout, 0), MAX_TIMEOUT))
 
 
-def _allow(call: Call, kinds: list[str] | None) -> None:
+def _allow(call: MethodCall, kinds: list[str] | None) -> None:
     """Absent = the earlier choice stays; an empty list = everything but the kinds that must be asked for."""
     if kinds is not None and kinds != call.telegram.repository.setting("allowed_updates", []):
         call.telegram.repository.set_setting("allowed_updates", kinds)
 
 
 @method("setWebhook", SetWebhook)
-async def set_webhook(call: Call, wanted: SetWebhook) -> bool:
+async def set_webhook(call: MethodCall, wanted: SetWebhook) -> bool:
     if not wanted.url:
         return _remove_webhook(call, wanted.drop_pending_updates)
     _check_webhook(wanted)
@@ -90,11 +90,11 @@ def _check_webhook(wanted: SetWebhook) -> None:
 
 
 @method("deleteWebhook", DeleteWebhook)
-async def delete_webhook(call: Call, wanted: DeleteWebhook) -> bool:
+async def delete_webhook(call: MethodCall, wanted: DeleteWebhook) -> bool:
     return _remove_webhook(call, wanted.drop_pending_updates)
 
 
-def _remove_webhook(call: Call, drop_pending_updates: bool) -> bool:
+def _remove_webhook(call: MethodCall, drop_pending_updates: bool) -> bool:
     if drop_pending_updates:
         call.telegram.repository.forget_all_updates()
     call.webhook.remove()
@@ -102,16 +102,16 @@ def _remove_webhook(call: Call, drop_pending_updates: bool) -> bool:
 
 
 @method("getWebhookInfo", Nothing)
-async def get_webhook_info(call: Call, wanted: Nothing) -> Json:
+async def get_webhook_info(call: MethodCall, wanted: Nothing) -> Json:
     allowed = call.telegram.repository.setting("allowed_updates", [])
     return {**call.webhook.state(), **({"allowed_updates": allowed} if allowed else {})}
 
 
 @method("close", Nothing)
-async def close(call: Call, wanted: Nothing) -> bool:
+async def close(call: MethodCall, wanted: Nothing) -> bool:
     return True
 
 
 @method("logOut", Nothing)
-async def log_out(call: Call, wanted: Nothing) -> bool:
+async def log_out(call: MethodCall, wanted: Nothing) -> bool:
     return True

@@ -55,7 +55,7 @@ class Upload:
 
 
 @dataclass
-class Call:
+class MethodCall:
     """Where a method works: the Telegram, the webhook, and the files of this request."""
 
     telegram: Telegram
@@ -64,7 +64,7 @@ class Call:
 
 
 P = TypeVar("P", bound=Parameters)
-Handler = Callable[[Call, P], Awaitable[Any]]
+Handler = Callable[[MethodCall, P], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Method:
     parameters: type[Parameters]
     handler: Handler[Any]
 
-    async def answer(self, call: Call, values: Json) -> Any:
+    async def answer(self, call: MethodCall, values: Json) -> Any:
         try:
             parameters = self.parameters.model_validate(values)
         except ValidationError as error:

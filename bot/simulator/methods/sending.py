@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 
 from bot.simulator.entities import CAPTION_LIMIT, TEXT_LIMIT, Entity, check_entities, trimmed, utf16_length, with_found
 from bot.simulator.markup import parse
-from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters
+from bot.simulator.methods.registry import ChatId, JsonObject, JsonObjects, MethodCall, Parameters
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
@@ -56,7 +56,7 @@ def _button(button: Json) -> Json:
     return kept
 
 
-def new_album(call: Call) -> Json:
+def new_album(call: MethodCall) -> Json:
     """The field that messages of one album share."""
     return {"media_group_id": str(call.telegram.repository.count_up("media_group_id", 13_000_000_000_000_001))}
 
@@ -163,7 +163,7 @@ def caption_of(item: Captioned) -> Json:
     }
 
 
-def deliver(call: Call, wanted: Sending, content: Json, chat: Json | None = None) -> Json:
+def deliver(call: MethodCall, wanted: Sending, content: Json, chat: Json | None = None) -> Json:
     """Stores and shows a message of the bot; returns it as the bot sees it."""
     chat = chat or call.telegram.reachable_chat(wanted.chat_id)
     content |= quoted(call.telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id)

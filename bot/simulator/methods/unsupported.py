@@ -1,6 +1,6 @@
 """What nobody has here, and the answers to a bot that asks for it: stars, gifts, sticker sets, games, business."""
 
-from bot.simulator.methods.registry import Call, Parameters, method
+from bot.simulator.methods.registry import MethodCall, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal, bad_request
 from bot.simulator.telegram import ADMIN_RIGHTS
@@ -51,14 +51,14 @@ _REFUSED = {
 
 
 def _answer_with(name: str, result: Json | list[Json] | bool) -> None:
-    async def answer(call: Call, wanted: Anything) -> Json | list[Json] | bool:
+    async def answer(call: MethodCall, wanted: Anything) -> Json | list[Json] | bool:
         return result
 
     method(name, Anything)(answer)
 
 
 def _refuse(name: str, refusal: ApiRefusal) -> None:
-    async def answer(call: Call, wanted: Anything) -> None:
+    async def answer(call: MethodCall, wanted: Anything) -> None:
         raise refusal
 
     method(name, Anything)(answer)

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 from bot.simulator.scenarios.date_templates import fill_dates
 from bot.simulator.scenarios.known_state import Notice, StoredMemory, fact_words, memory_words
 from bot.simulator.scenarios.model import (
+    ExpectedMemory,
     ExpectedNotice,
+    ExpectedTask,
     KnownFact,
-    KnownMemory,
     KnownPerson,
-    KnownTask,
     Question,
     Truth,
 )
@@ -152,7 +152,7 @@ def _near(moment: datetime | None, day: int, slack: int, case: JudgeContext) -> 
     return moment is not None and abs((case.date_of(moment) - case.day(day)).days) <= slack
 
 
-def _memory(expected: KnownMemory, stored: StoredMemory, case: JudgeContext) -> Verdict:
+def _memory(expected: ExpectedMemory, stored: StoredMemory, case: JudgeContext) -> Verdict:
     named = f"{expected.label or 'memory'}: {', '.join(expected.says)}"
     fitting = [node for node in stored.memories if case.all_fit(expected.says, memory_words(node))]
     if not fitting:
@@ -163,7 +163,7 @@ def _memory(expected: KnownMemory, stored: StoredMemory, case: JudgeContext) -> 
     return Verdict("memories", case.who, named, "right" if labelled else "wrong", summary)
 
 
-def _task(expected: KnownTask, known: Sequence[Task], messages: Sequence[BotMessage], case: JudgeContext) -> Verdict:
+def _task(expected: ExpectedTask, known: Sequence[Task], messages: Sequence[BotMessage], case: JudgeContext) -> Verdict:
     named = ", ".join(expected.says) + (f", due on {case.day(expected.due)}" if expected.due is not None else "")
     fitting = [task for task in known if case.all_fit(expected.says, f"{task.title} {task.details or ''}")]
     if not fitting:
@@ -178,7 +178,7 @@ def _task(expected: KnownTask, known: Sequence[Task], messages: Sequence[BotMess
     )  # fmt: skip
 
 
-def _task_fault(expected: KnownTask, task: Task, messages: Sequence[BotMessage], case: JudgeContext) -> str | None:
+def _task_fault(expected: ExpectedTask, task: Task, messages: Sequence[BotMessage], case: JudgeContext) -> str | None:
     if expected.state is not None and task.state != expected.state:
         return f"it is {task.state}, not {expected.state}"
     if expected.due is not None and (task.due_at is None or case.date_of(task.due_at) != case.day(expected.due)):

@@ -18,7 +18,7 @@ from bot.simulator.scenarios.date_templates import check_templates
 Language = Literal["ru", "uk", "en"]
 
 
-class Part(BaseModel):
+class ScenarioPart(BaseModel):
     """A part of the file; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,7 +54,7 @@ Words = Annotated[str, Field(min_length=1), AfterValidator(_words), AfterValidat
 Day = Annotated[int, Field(ge=0, le=3660)]
 
 
-class ScriptedAct(Part):
+class ScriptedAct(ScenarioPart):
     """One act: exactly one of a text, a choice of texts, a button press, or an edit of the user's last message.
 
     `press` is how a button's label begins, alternatives separated by |; the newest message with such a button
@@ -76,7 +76,7 @@ class ScriptedAct(Part):
         return self
 
 
-class Pace(Part):
+class Pace(ScenarioPart):
     """How fast somebody writes: seconds between two messages, and by how many minutes a talk may begin later."""
 
     gap: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1, le=1500)]] = (25, 90)
@@ -89,7 +89,7 @@ class Pace(Part):
         return self
 
 
-class VirtualUser(Part):
+class VirtualUser(ScenarioPart):
     """A persona. `id` is the Telegram id; the first three of the local Telegram are 1001, 1002 and 1003.
 
     `taps` are button labels that this person presses whenever the bot offers them.
@@ -106,7 +106,7 @@ class VirtualUser(Part):
     taps: list[Annotated[str, Field(min_length=1)]] = []
 
 
-class Sitting(Part):
+class Sitting(ScenarioPart):
     """The messages of one sitting, on a day, from a time of day on."""
 
     day: Day
@@ -115,7 +115,7 @@ class Sitting(Part):
     say: Annotated[list[Annotated[ScriptedAct, BeforeValidator(_act_of_text)]], Field(min_length=1)]
 
 
-class SmallTalk(Part):
+class SmallTalk(ScenarioPart):
     """Small talk between the conversations, a number of times a week; the seed decides when and which lines."""
 
     who: str
@@ -123,7 +123,7 @@ class SmallTalk(Part):
     lines: Annotated[list[Text], Field(min_length=1)]
 
 
-class KnownPerson(Part):
+class KnownPerson(ScenarioPart):
     """A person who must be known, by this name or one of the others, exactly once."""
 
     name: Words
@@ -131,7 +131,7 @@ class KnownPerson(Part):
     says: list[Words] = []
 
 
-class KnownFact(Part):
+class KnownFact(ScenarioPart):
     """A fact that must be known: its text names `about` and contains all of `says`.
 
     Since and until when, by days of the scenario; `until`: it must have ended. `slack` days more or less are right.
@@ -144,14 +144,14 @@ class KnownFact(Part):
     slack: Annotated[int, Field(ge=0)] = 3
 
 
-class KnownMemory(Part):
+class ExpectedMemory(ScenarioPart):
     """A goal, decision, preference or open question whose text must contain all of `says`."""
 
     says: Annotated[list[Words], Field(min_length=1)]
     label: str | None = None
 
 
-class KnownTask(Part):
+class ExpectedTask(ScenarioPart):
     """A task whose text contains all of `says`; `due` on a day, `reminded` = the bot reminded of it that day."""
 
     says: Annotated[list[Words], Field(min_length=1)]
@@ -160,7 +160,7 @@ class KnownTask(Part):
     reminded: bool = False
 
 
-class ExpectedNotice(Part):
+class ExpectedNotice(ScenarioPart):
     """A line that the bot writes of its own accord: about an occasion, a promise, a task, or to be in touch.
 
     `between` are the first and the last day on which it is right, once; `never` are days on which it would be wrong.
@@ -171,7 +171,7 @@ class ExpectedNotice(Part):
     never: list[tuple[Day, Day]] = []
 
 
-class Truth(Part):
+class Truth(ScenarioPart):
     """What one user's memory must contain at the end. `unknown`: words that no derived text may contain any more.
 
     With `notices`, lines about occasions or to be in touch that fit none of them count as beside the truth.
@@ -179,13 +179,13 @@ class Truth(Part):
 
     people: list[KnownPerson] = []
     facts: list[KnownFact] = []
-    memories: list[KnownMemory] = []
-    tasks: list[KnownTask] = []
+    memories: list[ExpectedMemory] = []
+    tasks: list[ExpectedTask] = []
     notices: list[ExpectedNotice] = []
     unknown: list[Words] = []
 
 
-class Question(Part):
+class Question(ScenarioPart):
     """A question asked at the end. The answer must contain all of `expect` and nothing of `never`."""
 
     who: str
@@ -200,7 +200,7 @@ class Question(Part):
         return self
 
 
-class Scenario(Part):
+class Scenario(ScenarioPart):
     """`days` is its length, `start` its first day, unless a run is shifted by whole weeks."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]

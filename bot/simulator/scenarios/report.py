@@ -43,7 +43,7 @@ class AgentCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScenarioOutcome:
     """`took_s` are real seconds. `notes` name acts that could not be played as written."""
 
     plan: Plan
@@ -56,7 +56,7 @@ class Outcome:
     notes: Sequence[str] = field(default_factory=tuple)
     calls: Sequence[AgentCalls] = ()
 
-    def with_notes(self, notes: Sequence[str], took_s: float, restless: int) -> Outcome:
+    def with_notes(self, notes: Sequence[str], took_s: float, restless: int) -> ScenarioOutcome:
         """Adds what only the player knows: `restless` is how often the bot did not become idle in time."""
         late = [f"the bot did not come to rest in time, {restless} times"] if restless else []
         return replace(self, notes=(*self.notes, *notes, *late), took_s=took_s)

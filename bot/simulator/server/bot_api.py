@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from bot.simulator.methods import METHODS, Method
-from bot.simulator.methods.registry import Call, Upload
+from bot.simulator.methods.registry import MethodCall, Upload
 from bot.simulator.repository import Json
 from bot.simulator.server import connections
 from bot.simulator.server.errors import ApiRefusal, bad_request, method_not_found, unauthorized
@@ -118,7 +118,7 @@ class _CallHandler:
             if fault is not None and (ordered := fault.refusal()) is not None:
                 raise ordered
             self._flood(method, values)
-            result = await method.answer(Call(self._telegram, self._webhook, uploads), values)
+            result = await method.answer(MethodCall(self._telegram, self._webhook, uploads), values)
         except ApiRefusal as refusal:
             self._record(method, values, refusal.code, fault, description=refusal.description)
             return _refused(refusal)

@@ -103,13 +103,13 @@ class Webhook:
 
     async def _carry_out(self, answer: httpx.Response) -> None:
         """Calls the method that a bot names in its answer; as from Telegram, it never hears what came of it."""
-        from bot.simulator.methods.registry import METHODS, Call  # they know the webhook too
+        from bot.simulator.methods.registry import METHODS, MethodCall  # they know the webhook too
 
         with contextlib.suppress(ValueError, AttributeError, ApiRefusal):  # most answers are empty
             values = answer.json()
             method = METHODS.get(str(values.pop("method", "")).lower())
             if method is not None:
-                result = await method.answer(Call(self._telegram, self, {}), values)
+                result = await method.answer(MethodCall(self._telegram, self, {}), values)
                 self._telegram.repository.add_ledger(
                     method.name, values, status=200, chat_id=values.get("chat_id"), description=None, fault=None,
                     message_id=result.get("message_id") if isinstance(result, dict) else None,

@@ -31,7 +31,7 @@ from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_wor
 from bot.telegram.i18n import has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
-from internal.flows.turn.commands.model import Card, Changed, ChangeTask, Correct, Forget, ShowTasks
+from internal.flows.turn.commands.model import ActionCard, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
 from internal.people.repository import by_ids
 from internal.tasks.model import Schedule, Task
@@ -61,7 +61,7 @@ class CalledButton(Owned, prefix="cn", command="name"):
 class TelegramCards:
     """Implements `Cards`."""
 
-    def forget(self, connection: Connection, user: User, asked: Forget) -> Card:
+    def forget(self, connection: Connection, user: User, asked: Forget) -> ActionCard:
         if asked.everything:
             return _card(confirmation(user, None, 0))
         if len(asked.people) == 1:
@@ -77,7 +77,9 @@ class TelegramCards:
         text = phrase(user.lang, "forget-nothing", what=shorten(quotable(asked.words), 64))
         return _card((nothing_yet(connection, user, text), []))
 
-    def choose_task(self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]) -> Card:
+    def choose_task(
+        self, user: User, asked: ChangeTask, schedule: Schedule | None, found: Sequence[Task]
+    ) -> ActionCard:
         rows: Rows = []
         for one in found:
             data: TaskButton | MoveTaskButton
@@ -89,51 +91,51 @@ class TelegramCards:
             rows.append([button(shorten(quotable(one.title), 40), data)])
         return _card((phrase(user.lang, "task-choose", how=asked.how), rows))
 
-    def cancel_all(self, user: User, found: Sequence[Task]) -> Card:
+    def cancel_all(self, user: User, found: Sequence[Task]) -> ActionCard:
         before = int(max(one.created_at for one in found).timestamp())
         yes = button(label(user.lang, "task-button-cancel-all"), CancelAllButton(owner=user.user_id, before=before))
         no = button(label(user.lang, "task-button-cancel-proposed"), KeepButton(owner=user.user_id))
         lines = "\n".join(f"• {escape(quotable(one.title))}" for one in found[:PAGE])
         return _card((f"{phrase(user.lang, 'task-cancel-all', count=len(found))}\n\n{lines}", [[yes, no]]))
 
-    def task(self, user: User, how: str, changed: Changed, now: datetime) -> Card:
+    def task(self, user: User, how: str, changed: Changed, now: datetime) -> ActionCard:
         return _card(task_card(user, how, changed, now))
 
-    def refused(self, user: User, reason: str) -> Card:
+    def refused(self, user: User, reason: str) -> ActionCard:
         key = f"refused-{reason}"
         return _card((phrase(user.lang, key if has_phrase(key) else "refused-other"), []))
 
-    def undone(self, user: User) -> Card:
+    def undone(self, user: User) -> ActionCard:
         return _card((phrase(user.lang, "claim-undone"), []))
 
-    def called(self, user: User, name: str) -> Card:
+    def called(self, user: User, name: str) -> ActionCard:
         undo = button(label(user.lang, "forget-button-undo"), CalledButton(owner=user.user_id))
         return _card((phrase(user.lang, "called", name=name), [[undo]]))
 
-    def correct(self, user: User, asked: Correct) -> Card:
+    def correct(self, user: User, asked: Correct) -> ActionCard:
         if asked.coming is None:
             return _card(choose_fact(user, asked.facts))
         return _card(sure_question(user, asked.coming, asked.words))
 
-    def remembered(self, user: User, node: Node) -> Card:
+    def remembered(self, user: User, node: Node) -> ActionCard:
         data = ForgetMemoryButton(owner=user.user_id, node=node.id)
         text = phrase(user.lang, "remembered", text=quotable(str(node.properties.get("content", ""))))
         return _card((text, [[button(label(user.lang, "fact-button-forget"), data)]]))
 
-    def owner(self, connection: Connection, user: User, now: datetime) -> Card:
+    def owner(self, connection: Connection, user: User, now: datetime) -> ActionCard:
         return _card(about_owner(connection, user, now))
 
-    def changes(self, connection: Connection, user: User, now: datetime) -> Card:
+    def changes(self, connection: Connection, user: User, now: datetime) -> ActionCard:
         return _card(changes_shown(connection, user, now))
 
-    def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> Card:
+    def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> ActionCard:
         if len(people) == 1:
             return _card(brief_shown(connection, user, people[0], now))
         known = by_ids(connection, user.user_id, people).values()
         rows: Rows = [[brief_button(user, one.id, one.display_name)] for one in known]
         return _card((phrase(user.lang, "brief-ask"), rows))
 
-    def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> Card:
+    def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> ActionCard:
         if not found:
             none = "tasks-none" if asked.first is None else "tasks-none-then"
             return _card((phrase(user.lang, none if asked.kind is None else f"tasks-none-{asked.kind.value}"), []))
@@ -164,6 +166,6 @@ def _move_button(user: User, task: Task, at: datetime | None, *, whole_day: bool
     return MoveTaskButton(owner=user.user_id, task=task.id, at=seconds, whole_day=whole_day)
 
 
-def _card(shown: tuple[str, Rows]) -> Card:
+def _card(shown: tuple[str, Rows]) -> ActionCard:
     text, rows = shown
-    return Card(render(text), buttons(rows))
+    return ActionCard(render(text), buttons(rows))

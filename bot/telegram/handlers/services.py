@@ -35,7 +35,7 @@ class Archival(Protocol):
         """Has what was said archived, and waits for it a while; whether there was anything to read."""
 
 
-class Export(Protocol):
+class Exporter(Protocol):
     async def document(self, user_id: int) -> str:
         """Everything stored about this user, as JSON text."""
 
@@ -71,7 +71,7 @@ class Services:
     clock: Clock
     config: Config
     archival: Archival
-    export: Export
+    export: Exporter
     names: Names
     menu: Menu
     knowledge: KnowledgeSearch

@@ -25,7 +25,7 @@ from internal.config.settings import GroupsConfig
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.dialogue.model import Speaker
-from internal.flows.turn.intake import Intake, Phrases, StoredMessage
+from internal.flows.turn.intake import Intake, IntakePhrases, StoredMessage
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -61,7 +61,7 @@ class Groups:
         *,
         intake: Intake,
         outcomes: UpdateOutcomes,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         admit: Callable[[Author], Awaitable[User | None]],
         handle: Handle,
         stored: Callable[[User, StoredMessage], None],

@@ -57,7 +57,7 @@ from internal.events import repository as events
 from internal.events.trigger import UpdateTrigger
 from internal.events.trigger_events import triggered_by
 from internal.flows.turn.answer import TurnFlow
-from internal.flows.turn.intake import Intake, Phrases, StoredMessage
+from internal.flows.turn.intake import Intake, IntakePhrases, StoredMessage
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards
@@ -98,7 +98,7 @@ class Ingest:
         drafts: TelegramDrafts,
         handlers: Handlers,
         policy: AccessPolicy,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         menu: Menu,
         wake_outbox: Callable[[], None],
         observer: IngestObserver,

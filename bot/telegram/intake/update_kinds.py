@@ -13,7 +13,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class KindRule:
     """One outcome of these kinds, and the reason or what happens."""
 
     outcome: Outcome
@@ -21,57 +21,57 @@ class Stated:
     kinds: tuple[str, ...]
 
 
-def _by_kind(*stated: Stated) -> Mapping[str, Stated]:
+def _by_kind(*stated: KindRule) -> Mapping[str, KindRule]:
     return {kind: one for one in stated for kind in one.kinds}
 
 
 BUSINESS: Final = ("business_connection", "business_message", "edited_business_message", "deleted_business_messages")
 
 UPDATES: Final = _by_kind(
-    Stated(Outcome.HANDLED, "stored, answered, and read by the archivist", ("message",)),
-    Stated(Outcome.HANDLED, "the new words replace the old ones, also in what was derived", ("edited_message",)),
-    Stated(Outcome.HANDLED, "the button does what it says", ("callback_query",)),
-    Stated(Outcome.HANDLED, "feedback on exactly that answer", ("message_reaction",)),
-    Stated(Outcome.HANDLED, "a block holds what waits; groups are greeted, channels left", ("my_chat_member",)),
-    Stated(Outcome.HANDLED, "the answer that is being written ends", ("stopped_message_generation",)),
-    Stated(Outcome.HANDLED, "a search in the asking user's memory; somebody unknown gets nothing", ("inline_query",)),
-    Stated(Outcome.IGNORED, "the bot leaves channels", ("channel_post", "edited_channel_post")),
-    Stated(
+    KindRule(Outcome.HANDLED, "stored, answered, and read by the archivist", ("message",)),
+    KindRule(Outcome.HANDLED, "the new words replace the old ones, also in what was derived", ("edited_message",)),
+    KindRule(Outcome.HANDLED, "the button does what it says", ("callback_query",)),
+    KindRule(Outcome.HANDLED, "feedback on exactly that answer", ("message_reaction",)),
+    KindRule(Outcome.HANDLED, "a block holds what waits; groups are greeted, channels left", ("my_chat_member",)),
+    KindRule(Outcome.HANDLED, "the answer that is being written ends", ("stopped_message_generation",)),
+    KindRule(Outcome.HANDLED, "a search in the asking user's memory; somebody unknown gets nothing", ("inline_query",)),
+    KindRule(Outcome.IGNORED, "the bot leaves channels", ("channel_post", "edited_channel_post")),
+    KindRule(
         Outcome.IGNORED, "the chats of an owner with others are not read, unless `business.enabled`", BUSINESS
     ),
-    Stated(Outcome.IGNORED, "the bot speaks only where it is a member", ("guest_message",)),
-    Stated(Outcome.IGNORED, "a count of reactions is nobody's opinion", ("message_reaction_count",)),
-    Stated(Outcome.IGNORED, "the chosen result is a message of its own", ("chosen_inline_result",)),
-    Stated(
+    KindRule(Outcome.IGNORED, "the bot speaks only where it is a member", ("guest_message",)),
+    KindRule(Outcome.IGNORED, "a count of reactions is nobody's opinion", ("message_reaction_count",)),
+    KindRule(Outcome.IGNORED, "the chosen result is a message of its own", ("chosen_inline_result",)),
+    KindRule(
         Outcome.IGNORED, "the bot sells nothing",
         ("shipping_query", "pre_checkout_query", "purchased_paid_media", "subscription"),
     ),
-    Stated(Outcome.IGNORED, "the bot asks nothing by polls", ("poll", "poll_answer")),
-    Stated(Outcome.IGNORED, "a member is known by the own messages", ("chat_member",)),
-    Stated(Outcome.IGNORED, "the bot lets nobody into chats", ("chat_join_request",)),
-    Stated(Outcome.IGNORED, "boosts are not for bots to remember", ("chat_boost", "removed_chat_boost")),
-    Stated(Outcome.IGNORED, "the bot manages no other bots", ("managed_bot",)),
+    KindRule(Outcome.IGNORED, "the bot asks nothing by polls", ("poll", "poll_answer")),
+    KindRule(Outcome.IGNORED, "a member is known by the own messages", ("chat_member",)),
+    KindRule(Outcome.IGNORED, "the bot lets nobody into chats", ("chat_join_request",)),
+    KindRule(Outcome.IGNORED, "boosts are not for bots to remember", ("chat_boost", "removed_chat_boost")),
+    KindRule(Outcome.IGNORED, "the bot manages no other bots", ("managed_bot",)),
 )  # fmt: skip
 """Telegram is asked for those that are handled; the others are dropped if they come all the same."""
 
 ALLOWED_UPDATES: Final = tuple(kind for kind, stated in UPDATES.items() if stated.outcome is Outcome.HANDLED)
 
 CONTENTS: Final = _by_kind(
-    Stated(Outcome.HANDLED, "its words are read", ("text", "rich_message", "checklist", "poll", "venue")),
-    Stated(Outcome.HANDLED, "a person to remember", ("contact",)),
-    Stated(
+    KindRule(Outcome.HANDLED, "its words are read", ("text", "rich_message", "checklist", "poll", "venue")),
+    KindRule(Outcome.HANDLED, "a person to remember", ("contact",)),
+    KindRule(
         Outcome.HANDLED, "kept as a file; its words are read as far as a reader, a transcriber or a model is there",
         ("voice", "video_note", "audio", "photo", "document"),
     ),
-    Stated(
+    KindRule(
         Outcome.ANSWERED, "the caption is read; the bot says what it cannot see",
         (
             "animation", "video", "live_photo", "paid_media", "sticker", "story", "dice", "game", "location",
             "giveaway", "giveaway_winners", "invoice",
         ),
     ),
-    Stated(Outcome.ANSWERED, "newer than this program", ("unknown",)),
-    Stated(
+    KindRule(Outcome.ANSWERED, "newer than this program", ("unknown",)),
+    KindRule(
         Outcome.IGNORED, "a service message about a chat",
         (
             "new_chat_members", "left_chat_member", "chat_owner_left", "chat_owner_changed", "new_chat_title",
@@ -85,7 +85,7 @@ CONTENTS: Final = _by_kind(
             "giveaway_created", "giveaway_completed",
         ),
     ),
-    Stated(
+    KindRule(
         Outcome.IGNORED, "the bot neither sells nor takes anything of value",
         (
             "successful_payment", "refunded_payment", "gift", "unique_gift", "gift_upgrade_sent",
@@ -94,7 +94,7 @@ CONTENTS: Final = _by_kind(
             "suggested_post_refunded",
         ),
     ),
-    Stated(
+    KindRule(
         Outcome.IGNORED, "the bot never asks for it",
         (
             "users_shared", "user_shared", "chat_shared", "connected_website", "write_access_allowed", "passport_data",

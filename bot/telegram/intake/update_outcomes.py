@@ -12,7 +12,7 @@ from internal.access.model import User, UserState
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.events import repository as events
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
@@ -32,7 +32,7 @@ class UpdateOutcomes:
         bot_id: int,
         database: Database,
         clock: Clock,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         wake_outbox: Callable[[], None],
         observer: IngestObserver,
     ) -> None:

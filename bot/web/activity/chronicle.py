@@ -11,12 +11,12 @@ from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
-from bot.web.http.fields import LARGEST_ID, Limit, Offset, Out, Request, UserFilter, UserId, Uuid
+from bot.web.http.fields import LARGEST_ID, Limit, Offset, Out, RequestBody, UserFilter, UserId, Uuid
 from bot.web.http.owners import Owners, owner_of
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
 from internal.chronicle import repository
-from internal.chronicle.model import Event, EventLabel, Session
+from internal.chronicle.model import ChronicleEvent, EventLabel, Session
 from internal.chronicle.view import ViewNode, entity_node, session_node
 from internal.errors import NotFound, expect_found
 from internal.flows.sessions.audit import ChronicleAudit
@@ -47,7 +47,7 @@ class SessionsOut(BaseModel):
     count: int
 
 
-class EventOut(BaseModel):
+class ChronicleEventOut(BaseModel):
     """An event under the attributes of its label; the judgement of a whole session also has its `summary`.
 
     `message_id` is the message of the log whose words it has.
@@ -86,7 +86,7 @@ class SessionViewOut(BaseModel):
     """`events` in the order of NEXT; `nodes` are the other ends of the edges."""
 
     session: SessionOut
-    events: list[EventOut]
+    events: list[ChronicleEventOut]
     edges: list[ViewEdgeOut]
     nodes: list[ViewNodeOut]
 
@@ -94,7 +94,7 @@ class SessionViewOut(BaseModel):
     def of(cls, visible: ShownSession) -> SessionViewOut:
         nodes = {node.id: node for node in visible.view.nodes}
         events = [
-            EventOut(
+            ChronicleEventOut(
                 id=event.id,
                 label=event.label.value,
                 created_at=event.at,
@@ -115,7 +115,7 @@ class SessionViewOut(BaseModel):
         )
 
 
-def _summary(event: Event) -> dict[str, str]:
+def _summary(event: ChronicleEvent) -> dict[str, str]:
     """What the analyst wrote of a whole session, which the specified label has no attribute for."""
     summary = event.attrs.get("summary") if event.label is EventLabel.ANALYSIS else None
     return {"summary": summary} if summary else {}
@@ -131,7 +131,7 @@ class AuditOut(Out):
     orphans: int = Field(ge=0)
 
 
-class RepairOrder(Request):
+class RepairOrder(RequestBody):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 

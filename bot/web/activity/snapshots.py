@@ -13,7 +13,7 @@ from bot.web.http.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Version
+from internal.dialogue.snapshots.model import SnapshotItem, SnapshotVersion
 from internal.flows.visibility.snapshot import restored, without_hidden
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -29,7 +29,7 @@ class ItemOut(BaseModel):
     messages: list[str]
 
     @classmethod
-    def of(cls, item: Item) -> ItemOut:
+    def of(cls, item: SnapshotItem) -> ItemOut:
         return cls(text=item.text, at=item.at, messages=list(item.sources))
 
 
@@ -46,7 +46,7 @@ class SnapshotOut(BaseModel):
     threads: list[ItemOut]
 
     @classmethod
-    def of(cls, version: Version) -> SnapshotOut:
+    def of(cls, version: SnapshotVersion) -> SnapshotOut:
         snapshot = version.snapshot
         return cls(
             version=version.version,
@@ -74,7 +74,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     async def list_snapshots(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
         """Versions, the latest first: that one is part of every prompt. What a pending forgetting hides is left out."""
 
-        def work(connection: Connection) -> tuple[list[Version], int]:
+        def work(connection: Connection) -> tuple[list[SnapshotVersion], int]:
             page = snapshots.listing(connection, user_id, limit=limit, offset=offset)
             return [*map(without_hidden(connection, user_id), page)], snapshots.count(connection, user_id)
 

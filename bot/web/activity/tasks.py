@@ -14,7 +14,7 @@ from bot.web.http.fields import (
     Offset,
     Out,
     Owner,
-    Request,
+    RequestBody,
     Short,
     UserFilter,
     UserId,
@@ -71,7 +71,7 @@ class TasksOut(BaseModel):
     count: int
 
 
-class TaskRequest(Request):
+class TaskRequest(RequestBody):
     """A bare date in `due_at` is that whole day in the user's zone. A recurrence needs a first time."""
 
     user_id: Owner
@@ -82,7 +82,7 @@ class TaskRequest(Request):
     recurrence: Recurrence | None = None
 
 
-class TaskChanges(Request):
+class TaskPatch(RequestBody):
     """Absent fields stay. `state` done and cancelled close a task; open confirms a proposed or reopens a closed one.
 
     Another time (`due_at`, `recurrence`) confirms a proposed task. `next_at` postpones the reminder.
@@ -135,7 +135,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
         return TaskOut.of(await database.write(work))
 
     @router.patch("/{task_id}", responses={**WRITING, **refusals(409)})
-    async def change_task(task_id: Uuid, changes: TaskChanges, user_filter: UserFilter = None) -> TaskOut:
+    async def change_task(task_id: Uuid, changes: TaskPatch, user_filter: UserFilter = None) -> TaskOut:
         """Changes the words or the time of a task, closes it or reopens it."""
 
         def work(connection: Connection) -> Task:
@@ -174,7 +174,7 @@ def _schedule(connection: Connection, user_id: int, due_at: object, recurrence: 
     return Schedule(moment, whole, recurrence or None, zone.key)
 
 
-def _change_task(connection: Connection, known: Task, changes: TaskChanges, teller: service.TaskAuthor) -> Task:
+def _change_task(connection: Connection, known: Task, changes: TaskPatch, teller: service.TaskAuthor) -> Task:
     fields, user_id = changes.model_fields_set, known.user_id
     words = {name: getattr(changes, name) for name in ("title", "details") if name in fields}
     task = service.change(connection, user_id, known.id, teller, **words)

@@ -13,7 +13,7 @@ from fastapi import Header, HTTPException, Request as HttpRequest
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy import Connection
 
-from bot.web.http.fields import Request, UserFilter
+from bot.web.http.fields import RequestBody, UserFilter
 from bot.web.http.login_attempts import LoginAttempts
 from bot.web.http.routers import KEYED, APIRouter, refusals
 from bot.web.miniapp.init_data import opened_by
@@ -46,7 +46,7 @@ class Console:
     bot_token: str = ""
 
 
-class Login(Request):
+class Login(RequestBody):
     """The server's key, the secret of a one-time link, or what Telegram gave to the Mini App."""
 
     key: Secret | None = None
@@ -81,7 +81,7 @@ class EndedOut(BaseModel):
     ended: int
 
 
-class SessionOut(MeOut):
+class LoginOut(MeOut):
     """`token` is sent as Authorization: Bearer with every call."""
 
     token: str
@@ -97,7 +97,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
         request: HttpRequest,
         x_console_key: ConsoleHeader = "",
         x_console_caller: ConsoleHeader = "",
-    ) -> SessionOut:
+    ) -> LoginOut:
         """Opens a session: for the server's key, a one-time link, or a user whom Telegram vouches for.
 
         Only wrong ones are slowed down.
@@ -108,12 +108,12 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
             _refuse(attempts, x_console_caller if believed else _address(request), credentials)
         return session
 
-    async def opened(credentials: Login) -> SessionOut | None:
+    async def opened(credentials: Login) -> LoginOut | None:
         link, now, lifetime = credentials.link, clock.now(), console_settings.session_lifetime
 
         visitor = opened_by(credentials.init_data or "", console_settings.bot_token, now)
 
-        def work(connection: Connection) -> SessionOut | None:
+        def work(connection: Connection) -> LoginOut | None:
             if link is not None:
                 found = console.open_by_link(connection, link, lifetime=lifetime, now=now)
             elif visitor is not None:
@@ -187,13 +187,13 @@ def _token(request: HttpRequest) -> str:
     return request.headers.get("authorization", "").partition(" ")[2].strip()
 
 
-def _session(connection: Connection, opened: Opened) -> SessionOut:
+def _session(connection: Connection, opened: Opened) -> LoginOut:
     """The session as it is sent. Raises NotFound for a user who was removed."""
     session = opened.session
     user = None if session.user_id is None else users.get(connection, session.user_id)
     if user is not None and user.state is UserState.REMOVED:
         raise NotFound("there is no session")
-    return SessionOut(
+    return LoginOut(
         role="admin" if user is None else "owner",
         user_id=session.user_id,
         name=user.name if user is not None else None,

@@ -7,10 +7,10 @@ from typing import Annotated, Protocol
 
 from pydantic import AwareDatetime, Field
 
-from bot.web.http.fields import LARGEST_ID, Request, filled
+from bot.web.http.fields import LARGEST_ID, RequestBody, filled
 from bot.web.http.routers import APIRouter
 from internal.flows.transfer.imports import ImportedDrafts, OwnerTerms
-from internal.import_formats.model import MAX_MESSAGES, Draft
+from internal.import_formats.model import MAX_MESSAGES, EpisodeDraft
 from internal.knowledge.model import Segment
 
 IMPORT_PATH = "/admin/import"
@@ -26,15 +26,15 @@ class Importer(Protocol):
     async def terms(self, user_id: int) -> OwnerTerms:
         """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
 
-    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
+    async def take(self, user_id: int, drafts: Sequence[EpisodeDraft], *, dry_run: bool) -> ImportedDrafts:
         """Stores what is new of these conversations; with `dry_run` it only looks."""
 
 
-class TermsOrder(Request):
+class TermsOrder(RequestBody):
     user_id: Owner
 
 
-class ImportedLine(Request):
+class ImportedLine(RequestBody):
     at: AwareDatetime
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     speaker: Short | None = None
@@ -44,7 +44,7 @@ class ImportedLine(Request):
     key: Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class ImportedEpisode(Request):
+class ImportedEpisode(RequestBody):
     name: Short
     source_description: Short
     source_url: Short | None = None
@@ -52,13 +52,13 @@ class ImportedEpisode(Request):
     lines: Annotated[list[ImportedLine], Field(min_length=1, max_length=MAX_MESSAGES)]
 
     @classmethod
-    def of(cls, draft: Draft) -> ImportedEpisode:
+    def of(cls, draft: EpisodeDraft) -> ImportedEpisode:
         lines = [ImportedLine.model_validate(segment, from_attributes=True) for segment in draft.segments]
         return filled(cls, draft, lines=lines)
 
-    def draft(self) -> Draft:
+    def draft(self) -> EpisodeDraft:
         segments = [Segment(n=n, message_id=None, **dict(line)) for n, line in enumerate(self.lines, start=1)]
-        return Draft(self.name, self.source_description, self.source_url, self.place, tuple(segments))
+        return EpisodeDraft(self.name, self.source_description, self.source_url, self.place, tuple(segments))
 
 
 class ImportOrder(TermsOrder):

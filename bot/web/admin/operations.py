@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, field_validator
 
-from bot.web.http.fields import LARGEST_ID, Request
+from bot.web.http.fields import LARGEST_ID, RequestBody
 from bot.web.http.routers import APIRouter
 from internal.dialogue.mailbox.model import QuarantinedUpdate
 from internal.flows.operations.health_checks import Check
@@ -94,7 +94,7 @@ class Operations(Protocol):
     async def queues(self) -> Queues: ...
 
 
-class BackupOrder(Request):
+class BackupOrder(RequestBody):
     to: str | None = None
 
     @field_validator("to")
@@ -105,11 +105,11 @@ class BackupOrder(Request):
         return value
 
 
-class NumberOrder(Request):
+class NumberOrder(RequestBody):
     n: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = None
 
 
-class OwnerOrder(Request):
+class OwnerOrder(RequestBody):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
 
 
@@ -121,7 +121,7 @@ def operations_router(operations: Operations) -> APIRouter:
         return await operations.back_up(None if order.to is None else Path(order.to))
 
     @router.post(QUARANTINE_PATH)
-    async def quarantined(order: Request) -> list[QuarantinedUpdate]:
+    async def quarantined(order: RequestBody) -> list[QuarantinedUpdate]:
         return await operations.quarantined()
 
     @router.post(REPLAY_PATH)
@@ -141,7 +141,7 @@ def operations_router(operations: Operations) -> APIRouter:
         return await operations.revive(order.user_id)
 
     @router.post(QUEUES_PATH)
-    async def queues(order: Request) -> Queues:
+    async def queues(order: RequestBody) -> Queues:
         return await operations.queues()
 
     return router
@@ -152,7 +152,7 @@ DOCTOR_PATH = "/admin/doctor"
 Examine = Callable[[], Awaitable[list[Check]]]
 
 
-class DoctorOrder(Request):
+class DoctorOrder(RequestBody):
     """Nothing can be asked for."""
 
 
@@ -187,7 +187,7 @@ Raises NotFound for an unknown user and Refused for an unknown agent.
 """
 
 
-class ArchiveOrder(Request):
+class ArchiveOrder(RequestBody):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
     backfill: str | None = None
     again: bool = False

@@ -6,7 +6,7 @@ from typing import Annotated, Protocol
 from fastapi import Response
 from pydantic import Field, field_validator
 
-from bot.web.http.fields import Request
+from bot.web.http.fields import RequestBody
 from bot.web.http.routers import APIRouter
 from internal.flows.forgetting.requests import Erased
 from internal.flows.transfer.restore_export import ReadExport
@@ -43,7 +43,7 @@ class OwnerData(Protocol):
         """
 
 
-class _Order(Request):
+class _Order(RequestBody):
     user_id: Owner
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from bot.web.http.fields import LARGEST_ID, Request
+from bot.web.http.fields import LARGEST_ID, RequestBody
 from bot.web.http.routers import APIRouter
 from internal.agents.model import PassageLine
 from internal.dialogue.search_item_repository import words_of
@@ -77,7 +77,7 @@ class Recalled(BaseModel):
                 yield from (f"  {one.score:6.3f}  {one.percent:>4}  {one.text}" for one in lines_of_kind)
 
 
-class RecallOrder(Request):
+class RecallOrder(RequestBody):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
     query: Annotated[str, Field(min_length=1, max_length=2_000)]
     limit: Annotated[int, Field(ge=1, le=MOST_RECALLED)] = 10

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from bot.web.http.fields import Request
+from bot.web.http.fields import RequestBody
 from bot.web.http.routers import KEYED, APIRouter
 from internal.errors import Conflict, expect_found
 
@@ -51,7 +51,7 @@ class SimulatorState(BaseModel):
     error: str | None = None
 
 
-class SimulatorOrder(Request):
+class SimulatorOrder(RequestBody):
     """`start` begins a scenario, by default the one before; `stop` holds it, `resume` goes on; `speed` sets that alone.
 
     `speed` may come with each of them; 0 is as fast as the bot can follow.

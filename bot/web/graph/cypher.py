@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from bot.web.http.fields import LARGEST_ID, Request
+from bot.web.http.fields import LARGEST_ID, RequestBody
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, WRITING, APIRouter
 from internal.graph.mirror.projection import Rows
@@ -41,7 +41,7 @@ class Cypher:
     rebuild: Rebuild
 
 
-class CypherRequest(Request):
+class CypherRequest(RequestBody):
     """A reading statement. `params` are its `$names`; without `user_id` the sole user's graph is read."""
 
     model_config = ConfigDict(
@@ -64,7 +64,7 @@ class CypherAnswer(BaseModel):
         return cls(columns=list(found.columns), rows=[dict(row) for row in found.rows])
 
 
-class RebuildOrder(Request):
+class RebuildOrder(RequestBody):
     user_id: Id | None = None
 
 

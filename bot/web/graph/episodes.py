@@ -15,7 +15,7 @@ from bot.web.http.fields import GroupQuery, Limit, Offset, UserFilter, Uuid, in_
 from bot.web.http.owners import Owners, owner_of, zone_of
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, refusals
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows.archival.ingestion import Stored, add_episode, fingerprint, json_segments, text_segments
+from internal.flows.archival.ingestion import StoredEpisode, add_episode, fingerprint, json_segments, text_segments
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
 from internal.scheduling.clock import Clock
@@ -51,7 +51,7 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, intake: Ep
         at = _happened(request, await database.read(lambda c: zone_of(c, user_id))) or now
         segments = await asyncio.to_thread(_segments, request, at)
 
-        def work(connection: Connection) -> Stored:
+        def work(connection: Connection) -> StoredEpisode:
             owners.expect(connection, user_id, now)
             return _store(connection, user_id, request, segments, at, intake.agents, now)
 
@@ -130,7 +130,7 @@ def _store(
     at: datetime,
     agents: Sequence[str],
     now: datetime,
-) -> Stored:
+) -> StoredEpisode:
     said = (request.name, request.content, request.source, request.source_description or "", request.source_url or None)
     when = None if request.reference_time is None else at
     stored = add_episode(

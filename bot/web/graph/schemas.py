@@ -22,7 +22,7 @@ from bot.web.http.fields import (
     Out,
     OwnId,
     Remark,
-    Request,
+    RequestBody,
     Statement,
     Url,
     filled,
@@ -37,7 +37,7 @@ _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summ
 """Properties that are fields of a node themselves, and vectors."""
 
 
-class EpisodeCreateRequest(Request):
+class EpisodeCreateRequest(RequestBody):
     name: Name
     content: Content
     group_id: GroupId | None = None
@@ -210,7 +210,7 @@ class EntityNode(BaseModel):
         )
 
 
-class GraphSearchRequest(Request):
+class GraphSearchRequest(RequestBody):
     query: Statement
     search_type: Literal["facts", "nodes", "episodes", "messages"] = "facts"
     max_results: int = Field(10, ge=1, le=100)
@@ -239,7 +239,7 @@ class MessageReasonsOut(BaseModel):
     dated: bool
 
 
-class MessageOut(BaseModel):
+class FoundMessageOut(BaseModel):
     """A message that was found. `chance` is how likely it answers, from 0 to 1; `speaker` is the original author."""
 
     uuid: str
@@ -252,7 +252,7 @@ class MessageOut(BaseModel):
     reasons: MessageReasonsOut
 
     @classmethod
-    def of(cls, hit: MessageHit) -> MessageOut:
+    def of(cls, hit: MessageHit) -> FoundMessageOut:
         said = hit.message
         return cls(
             uuid=said.id,
@@ -269,14 +269,14 @@ class MessageOut(BaseModel):
 class GraphSearchResponse(BaseModel):
     message: str
     search_type: str
-    results: list[EntityEdge | EntityNode | EpisodeOut | MessageOut]
+    results: list[EntityEdge | EntityNode | EpisodeOut | FoundMessageOut]
     count: int
 
 
 Audience = Annotated[str, Field(pattern=r"^(private|team|person:[0-9]{1,18}|group:-?[0-9]{1,18})$")]
 
 
-class FactUpdateRequest(Request):
+class FactUpdateRequest(RequestBody):
     """Other words, another audience, or both. `audience` null: the rules decide again."""
 
     model_config = ConfigDict(

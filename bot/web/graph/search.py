@@ -19,7 +19,7 @@ from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
-Result = schemas.EntityEdge | schemas.EntityNode | schemas.EpisodeOut | schemas.MessageOut
+Result = schemas.EntityEdge | schemas.EntityNode | schemas.EpisodeOut | schemas.FoundMessageOut
 Found = Sequence[tuple[float, Result]]
 """The results of one owner, best first, each with its fit."""
 
@@ -113,7 +113,7 @@ class _GraphSearcher:
         query = await self._search.prepare_query(user_id, request.query)
         since, until = _moment("since", request.since, zone), _moment("until", request.until, zone)
         hits = await self._messages.search(user_id, query, request.max_results, since=since, until=until)
-        return [(hit.chance, schemas.MessageOut.of(hit)) for hit in hits]
+        return [(hit.chance, schemas.FoundMessageOut.of(hit)) for hit in hits]
 
 
 def _fit(reasons: Reasons) -> float:

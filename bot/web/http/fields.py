@@ -157,7 +157,7 @@ def in_zone(moment: datetime | date | None, zone: ZoneInfo) -> datetime | None:
         raise ValueError("the year is out of range") from None
 
 
-class Request(BaseModel):
+class RequestBody(BaseModel):
     """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
 
     model_config = ConfigDict(extra="forbid")

@@ -36,7 +36,7 @@ _WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryPorts:
     """The ports of the memory graph; without a search there is no recall."""
 
     erase: EraseNode
@@ -54,7 +54,7 @@ def memory_eraser(eraser: ForgettingService) -> EraseNode:
     return erase
 
 
-def memory_router(database: Database, clock: Clock, owners: Owners, given: Memory) -> APIRouter:
+def memory_router(database: Database, clock: Clock, owners: Owners, given: MemoryPorts) -> APIRouter:
     router = APIRouter()
     join(
         router,

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from bot.web.http.fields import NodeId, Owner, Properties, Request, Share, Short, Statement, filled
+from bot.web.http.fields import NodeId, Owner, Properties, RequestBody, Share, Short, Statement, filled
 from internal.graph import registry
 from internal.graph.model import Edge, Node
 from internal.memory.observations.owner_statement import StatedLink, StatedNode
 
 
-class LinkEnd(Request):
+class LinkEnd(RequestBody):
     """A node by its `id`, or by label and properties: the one of that name, else a new one."""
 
     id: NodeId | None = None
@@ -28,7 +28,7 @@ class LinkEnd(Request):
         return self
 
 
-class NodeLink(Request):
+class NodeLink(RequestBody):
     """A relationship that leads from the new node `to` another."""
 
     type: Short
@@ -39,7 +39,7 @@ class NodeLink(Request):
         return StatedLink(self.type, self.properties, self.to.id, self.to.label or "", self.to.properties)
 
 
-class NodeCreateRequest(Request):
+class NodeCreateRequest(RequestBody):
     user_id: Owner
     label: Short = Field(description="One of the 13 of the memory graph.")
     properties: Properties
@@ -49,18 +49,18 @@ class NodeCreateRequest(Request):
         return StatedNode(self.label, self.properties, [link.statement() for link in self.links])
 
 
-class NodeChangeRequest(Request):
+class NodeChangeRequest(RequestBody):
     """Absent properties stay; null removes an optional property."""
 
     properties: Properties
     user_id: Owner | None = None
 
 
-class NodeMergeOrder(Request):
+class NodeMergeOrder(RequestBody):
     target_id: NodeId
 
 
-class EdgeCreateRequest(Request):
+class EdgeCreateRequest(RequestBody):
     user_id: Owner
     type: Short = Field(description="One of the 18 relationships of the memory graph.")
     source_id: NodeId
@@ -131,7 +131,7 @@ class AssociationsOut(BaseModel):
     count: int
 
 
-class RecallRequest(Request):
+class RecallRequest(RequestBody):
     user_id: Owner
     query: Statement
     limit: int = Field(10, ge=1, le=100, strict=True)
@@ -152,7 +152,7 @@ class RecalledMemories(BaseModel):
     count: int
 
 
-class LinkChange(Request):
+class LinkChange(RequestBody):
     """Changes the strength of RELATES_TO from the source to the target by `amount`."""
 
     user_id: Owner
@@ -161,7 +161,7 @@ class LinkChange(Request):
     amount: Share
 
 
-class DecayOrder(Request):
+class DecayOrder(RequestBody):
     """Every link weaker than `threshold` loses `decay`."""
 
     user_id: Owner
@@ -169,7 +169,7 @@ class DecayOrder(Request):
     decay: Share
 
 
-class PruneOrder(Request):
+class PruneOrder(RequestBody):
     """Every link weaker than this is deleted."""
 
     user_id: Owner
@@ -188,7 +188,7 @@ class RemovedOut(BaseModel):
     removed: int
 
 
-class MaintenanceOrder(Request):
+class MaintenanceOrder(RequestBody):
     user_id: Owner
     dry_run: bool = Field(False, strict=True, description="Only tell what it would come to.")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from fastapi import Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from bot.web.http.fields import NUL_FREE, Owner, Request, Short, UserId
+from bot.web.http.fields import NUL_FREE, Owner, RequestBody, Short, UserId
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from internal.access import repository as users
@@ -24,7 +24,7 @@ SYNC_PATH: Final = "/contacts/sync"
 _CONTACTS: Final[dict[str, Any]] = {"prefix": "/contacts", "tags": ["people"], "dependencies": KEYED}
 
 
-class ContactsOrder(Request):
+class ContactsOrder(RequestBody):
     """`content` is the text of a .vcf file or of Google's CSV. With `dry_run` nothing is stored."""
 
     user_id: Owner

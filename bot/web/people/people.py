@@ -11,14 +11,14 @@ from sqlalchemy import Connection
 from starlette.convertors import Convertor, register_url_convertor
 
 from bot.web.graph.schemas import EvidenceOut
-from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, Request, Short, UserFilter, UserId
+from bot.web.http.fields import LARGEST_ID, NUL_FREE, Limit, Name, Offset, RequestBody, Short, UserFilter, UserId
 from bot.web.http.owners import Owners, zone_of
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter, join, refusals
 from bot.web.people.schemas import FoundPeople, FoundPerson, MessagesAbout, PeopleOut, PersonOut, SplitPerson
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import people as merging_people
-from internal.flows.views.person_mentions import Mention, mentions_of
+from internal.flows.views.person_mentions import EpisodeMention, mentions_of
 from internal.knowledge.model import EpisodeSource
 from internal.people import merge_repository, repository as people
 from internal.people.bio import MAX_BIO
@@ -36,7 +36,7 @@ CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Cir
 """Accepted in any case and returned in the usual one."""
 
 
-class PersonChanges(Request):
+class PersonChanges(RequestBody):
     """Absent fields stay. `aliases` is the whole new list; null removes `username`."""
 
     display_name: Name = ""
@@ -50,7 +50,7 @@ class PersonChanges(Request):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class MergeOrder(Request):
+class MergeOrder(RequestBody):
     source_id: AnyPerson
     target_id: AnyPerson
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
@@ -214,7 +214,7 @@ class MentionOut(BaseModel):
     lines: list[EvidenceOut]
 
     @classmethod
-    def of(cls, mention: Mention) -> MentionOut:
+    def of(cls, mention: EpisodeMention) -> MentionOut:
         episode = mention.episode
         lines = [EvidenceOut.of(line) for line in mention.lines]
         return cls(

@@ -35,7 +35,7 @@ from bot.web.http.request_trigger import RequestTrigger
 from bot.web.http.routers import join
 from bot.web.http.sessions import Callers
 from bot.web.memory.artifacts import Erase as EraseFile, artifacts_router
-from bot.web.memory.nodes import Memory, memory_router
+from bot.web.memory.nodes import MemoryPorts, memory_router
 from bot.web.miniapp.router import PATHS as MINIAPP_PATHS, miniapp_router
 from bot.web.people.contacts import contacts_router, map_router
 from bot.web.people.people import people_router, receipts_router
@@ -73,7 +73,7 @@ def build_web(
     poll_fresh: Callable[[], bool],
     archive: Archive,
     graph: Graph | None = None,
-    memory: Memory | None = None,
+    memory: MemoryPorts | None = None,
     files: EraseFile | None = None,
     eraser: ForgettingService | None = None,
     cypher: Cypher | None = None,
@@ -194,7 +194,7 @@ def _add_graphs(
     clock: Clock,
     owners: Owners,
     graph: Graph | None,
-    memory: Memory | None,
+    memory: MemoryPorts | None,
     files: EraseFile | None,
     cypher: Cypher | None,
     chronicle: Chronicle | None,

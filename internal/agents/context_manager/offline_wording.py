@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.context_manager.output import Choice, Decision
+from internal.agents.context_manager.output import Choice, NotificationDecision
 from internal.agents.model import Language, WeighingRequest
 from internal.agents.offline_phrases import phrase as offline_phrase
 from internal.dialogue.notifications.model import Notification, NotificationKind
@@ -66,9 +66,9 @@ QUESTIONS_AT_ONCE: Final = 3
 BETWEEN_QUESTIONS: Final = timedelta(minutes=30)
 
 
-def weigh(request: WeighingRequest) -> dict[str, Decision]:
+def weigh(request: WeighingRequest) -> dict[str, NotificationDecision]:
     """The decision about each notification, by its id."""
-    made: dict[str, Decision] = {}
+    made: dict[str, NotificationDecision] = {}
     sent: set[tuple[str, str]] = set()
     questions = 0
     for one in request.notifications:
@@ -80,19 +80,19 @@ def weigh(request: WeighingRequest) -> dict[str, Decision]:
         questions += one.kind.fixed
         if one.kind.fixed and questions > QUESTIONS_AT_ONCE:
             until = request.now + BETWEEN_QUESTIONS
-            made[one.id] = Decision(one.id, "later", "many", until=until, by_rules=True)
+            made[one.id] = NotificationDecision(one.id, "later", "many", until=until, by_rules=True)
         else:
             made[one.id] = _decided(one, "now", "now")
     return _together(request, made)
 
 
-def _together(request: WeighingRequest, made: Mapping[str, Decision]) -> dict[str, Decision]:
+def _together(request: WeighingRequest, made: Mapping[str, NotificationDecision]) -> dict[str, NotificationDecision]:
     """Merges what needs no answer into one message where there are several."""
     plain = [one for one in request.notifications if not one.kind.fixed and made[one.id].choice == "now"]
     if len(plain) < 2:
         return dict(made)
-    return {**made, **{one.id: Decision(one.id, "merge", "merged", by_rules=True) for one in plain}}
+    return {**made, **{one.id: NotificationDecision(one.id, "merge", "merged", by_rules=True) for one in plain}}
 
 
-def _decided(one: Notification, choice: Choice, reason: str) -> Decision:
-    return Decision(one.id, choice, reason, by_rules=True)
+def _decided(one: Notification, choice: Choice, reason: str) -> NotificationDecision:
+    return NotificationDecision(one.id, choice, reason, by_rules=True)

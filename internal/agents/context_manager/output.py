@@ -13,7 +13,7 @@ from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
 from internal.agents.reply_items import ItemReader, as_object, one_line
 from internal.agents.reply_schema import NUMBER, TEXT, TEXT_OR_NULL, array_of, object_of, one_of
-from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
+from internal.dialogue.snapshots.model import PARTS, Part, Snapshot, SnapshotItem, bounded, rests_on
 from internal.errors import ModelReplyInvalid, Refusal, Refused
 from internal.llm.model import ReplySchema
 
@@ -65,7 +65,7 @@ class SnapshotReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class NotificationDecision:
     """The decision about one notification. `text` is empty where its own words are sent; `until` is aware.
 
     `by_rules`: no model weighed it.
@@ -83,7 +83,7 @@ class Decision:
 class Decisions:
     """Decisions by the notification's id; missing where the reply does not name it."""
 
-    made: Mapping[str, Decision]
+    made: Mapping[str, NotificationDecision]
     refused: tuple[Refusal, ...] = ()
 
 
@@ -119,12 +119,12 @@ class _SnapshotReader(ItemReader):
         self._numbered = dict(enumerate(self._old.items, start=1))
         self._lines = {line.number: line for line in request.transcript}
 
-    def items(self, part: Part, raw: object) -> list[Item]:
+    def items(self, part: Part, raw: object) -> list[SnapshotItem]:
         """The items of one part; a text alone is one item."""
         listed = raw if isinstance(raw, list) else [] if raw is None else [raw]
         return self.keep(listed, partial(self._item, part))
 
-    def _item(self, part: Part, raw: object) -> Item:
+    def _item(self, part: Part, raw: object) -> SnapshotItem:
         raw = as_object({"text": raw} if isinstance(raw, str) else raw, "item")
         text = one_line(raw.get("text"), MAX_TEXT)
         if not any(map(str.isalnum, text)):
@@ -139,9 +139,9 @@ class _SnapshotReader(ItemReader):
             said, goes_on = self._likely(part, text)
         at = max([*(line.at for line in said), *(item.at for item in goes_on if not said)])
         ids = [self._ids[line.number] for line in said if line.number in self._ids]
-        return Item(text, at, rests_on(*(item.sources for item in goes_on), ids))
+        return SnapshotItem(text, at, rests_on(*(item.sources for item in goes_on), ids))
 
-    def _likely(self, part: Part, text: str) -> tuple[list[TranscriptLine], list[Item]]:
+    def _likely(self, part: Part, text: str) -> tuple[list[TranscriptLine], list[SnapshotItem]]:
         """The messages of an item without evidence: those of the same item before, else all there are."""
         same = [item for item in self._old.items if item.text.casefold() == text.casefold()]
         if same:
@@ -157,7 +157,7 @@ def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
 
     Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
     """
-    made: dict[str, Decision] = {}
+    made: dict[str, NotificationDecision] = {}
     reader = ItemReader("decision")
     reader.keep(read_decisions(text), partial(_decide, request, made))
     return Decisions(made, tuple(reader.refused))
@@ -171,7 +171,7 @@ def read_decisions(text: str) -> list[Any]:
     return listed
 
 
-def _decide(request: WeighingRequest, made: dict[str, Decision], raw: dict[str, Any]) -> None:
+def _decide(request: WeighingRequest, made: dict[str, NotificationDecision], raw: dict[str, Any]) -> None:
     written = str(raw.get("id")).strip()
     by_id = {one.id: one for one in request.notifications}
     number = _NUMBER.fullmatch(written)
@@ -184,7 +184,7 @@ def _decide(request: WeighingRequest, made: dict[str, Decision], raw: dict[str, 
     choice = _CHOICES.get(str(raw.get("decision")).strip().casefold())
     if choice is None:
         raise Refused("unknown_decision", f"{str(raw.get('decision'))[:80]!r} is no decision")
-    made[found.id] = Decision(
+    made[found.id] = NotificationDecision(
         found.id,
         choice,
         one_line(raw.get("reason"), MAX_REASON),

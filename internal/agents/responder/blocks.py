@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from internal.agents.known_task import KnownTask
 from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage, StandingInstruction
 from internal.agents.prompts import block
-from internal.dialogue.snapshots.model import PARTS, Item, Part, Snapshot
+from internal.dialogue.snapshots.model import PARTS, Part, Snapshot, SnapshotItem
 from internal.language.dates.precision import DatePrecision, written
 from internal.language.text.block_tags import escape
 
@@ -97,7 +97,7 @@ def _task(task: KnownTask) -> str:
     return f"[{task.handle}] {escape(task.title)} | {due}"
 
 
-def _line(called: str, item: Item, zone: ZoneInfo, quoted: bool) -> str:
+def _line(called: str, item: SnapshotItem, zone: ZoneInfo, quoted: bool) -> str:
     text = escape(item.text)
     text = f"“{text}”" if quoted else text
     return f"{called}: {text} (said {item.at.astimezone(zone):%Y-%m-%d})"

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from internal.dialogue.notifications.model import OPEN, Notification, NotificationKind, NotificationState
 from internal.events import bus
-from internal.events.bus import Topic
+from internal.events.bus import EventTopic
 from internal.storage.rows import reader
 from internal.storage.tables import notifications, users
 from internal.storage.types import new_id, one_of
@@ -49,7 +49,7 @@ def generate(
     notification_id = new_id()
     event_id = bus.publish(
         connection,
-        Topic.NOTIFICATION,
+        EventTopic.NOTIFICATION,
         source=source,
         now=now,
         user_id=user_id,

@@ -25,7 +25,7 @@ MOST_SOURCES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SnapshotItem:
     """One line. `at` (aware) is when it was said last; `sources` are the ids of the messages that it rests on.
 
     An item is erased with any of its messages, whatever its words are.
@@ -43,17 +43,17 @@ class Snapshot:
     `by_rules`: made without a model, by quoting.
     """
 
-    who: tuple[Item, ...] = ()
-    now: tuple[Item, ...] = ()
-    threads: tuple[Item, ...] = ()
+    who: tuple[SnapshotItem, ...] = ()
+    now: tuple[SnapshotItem, ...] = ()
+    threads: tuple[SnapshotItem, ...] = ()
     by_rules: bool = False
 
-    def part(self, name: Part) -> tuple[Item, ...]:
-        found: tuple[Item, ...] = getattr(self, name)
+    def part(self, name: Part) -> tuple[SnapshotItem, ...]:
+        found: tuple[SnapshotItem, ...] = getattr(self, name)
         return found
 
     @property
-    def items(self) -> list[Item]:
+    def items(self) -> list[SnapshotItem]:
         """All lines, in the order in which they are shown."""
         return [item for part in PARTS for item in self.part(part)]
 
@@ -73,7 +73,7 @@ class Snapshot:
             lambda item: not gone.intersection(item.sources) and not (holds is not None and holds(item.text))
         )
 
-    def only(self, stays: Callable[[Item], bool]) -> Snapshot:
+    def only(self, stays: Callable[[SnapshotItem], bool]) -> Snapshot:
         """The snapshot with the items of which this is true."""
         who, now, threads = (tuple(filter(stays, self.part(part))) for part in PARTS)
         return Snapshot(who, now, threads, self.by_rules)
@@ -89,7 +89,7 @@ EMPTY: Final = Snapshot()
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class SnapshotVersion:
     """One stored snapshot. `restored_from` is the version that it repeats, `run_id` the run that wrote it."""
 
     user_id: int
@@ -108,7 +108,7 @@ def of_content(content: Mapping[str, Any]) -> Snapshot:
 
 def bounded(snapshot: Snapshot) -> Snapshot:
     """The snapshot within the limits above: each text once, the oldest dropped first, threads before the rest."""
-    parts: dict[Part, list[Item]] = {}
+    parts: dict[Part, list[SnapshotItem]] = {}
     seen: set[str] = set()
     for part in PARTS:
         kept = {item.text.casefold(): item for item in map(_within, snapshot.part(part)) if item.text}
@@ -125,22 +125,22 @@ def rests_on(*sources: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for several in sources for one in several))[-MOST_SOURCES:]
 
 
-def _within(item: Item) -> Item:
+def _within(item: SnapshotItem) -> SnapshotItem:
     text = " ".join(item.text.split())
     if len(text) > MAX_TEXT:
         text = text[: MAX_TEXT - 1].rsplit(" ", 1)[0] + "…"
     return replace(item, text=text, sources=item.sources[-MOST_SOURCES:])
 
 
-def _latest(items: list[Item], most: int) -> list[Item]:
+def _latest(items: list[SnapshotItem], most: int) -> list[SnapshotItem]:
     """The `most` latest of them, in their order."""
     kept = set(sorted(range(len(items)), key=lambda index: (items[index].at, index))[-most:])
     return [item for index, item in enumerate(items) if index in kept]
 
 
-def _item_content(item: Item) -> dict[str, Any]:
+def _item_content(item: SnapshotItem) -> dict[str, Any]:
     return {"text": item.text, "at": item.at.isoformat(), "messages": list(item.sources)}
 
 
-def _item(raw: Mapping[str, Any]) -> Item:
-    return Item(raw["text"], datetime.fromisoformat(raw["at"]), tuple(raw["messages"]))
+def _item(raw: Mapping[str, Any]) -> SnapshotItem:
+    return SnapshotItem(raw["text"], datetime.fromisoformat(raw["at"]), tuple(raw["messages"]))

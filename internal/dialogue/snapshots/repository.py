@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from internal.dialogue.snapshots.model import Snapshot, Version, bounded, of_content
+from internal.dialogue.snapshots.model import Snapshot, SnapshotVersion, bounded, of_content
 from internal.errors import NotFound
 from internal.events import agent_state_repository as agent_state
 from internal.storage.owner_counters import note_change
@@ -31,12 +31,12 @@ _CURRENT: Final = (
 )
 
 
-def current(connection: Connection, user_id: int) -> Version | None:
+def current(connection: Connection, user_id: int) -> SnapshotVersion | None:
     """The latest version; None before the first."""
     return read_one(connection.execute(_CURRENT, {"owner": user_id}), _version)
 
 
-def get(connection: Connection, user_id: int, version: int) -> Version:
+def get(connection: Connection, user_id: int, version: int) -> SnapshotVersion:
     """Raises NotFound."""
     one = (context_snapshots.c.user_id == user_id) & (context_snapshots.c.version == version)
     row = connection.execute(select(context_snapshots).where(one)).one_or_none()
@@ -45,7 +45,7 @@ def get(connection: Connection, user_id: int, version: int) -> Version:
     return _version(row)
 
 
-def listing(connection: Connection, user_id: int, *, limit: int = 100, offset: int = 0) -> list[Version]:
+def listing(connection: Connection, user_id: int, *, limit: int = 100, offset: int = 0) -> list[SnapshotVersion]:
     """Versions, the latest first."""
     query = select(context_snapshots).where(context_snapshots.c.user_id == user_id)
     rows = connection.execute(query.order_by(context_snapshots.c.version.desc()).limit(limit).offset(offset))
@@ -65,11 +65,11 @@ def add(
     now: datetime,
     run_id: str | None = None,
     restored_from: int | None = None,
-) -> Version:
+) -> SnapshotVersion:
     """Stores a snapshot, cut to its limits, as the latest version and in the agent's state."""
     newest = select(func.max(context_snapshots.c.version)).where(context_snapshots.c.user_id == user_id)
     number = (connection.execute(newest).scalar_one() or 0) + 1
-    version = Version(user_id, number, bounded(snapshot), now, run_id, restored_from)
+    version = SnapshotVersion(user_id, number, bounded(snapshot), now, run_id, restored_from)
     connection.execute(
         insert(context_snapshots).values(
             user_id=user_id,
@@ -86,7 +86,7 @@ def add(
     return version
 
 
-def restore(connection: Connection, user_id: int, version: int, now: datetime) -> Version:
+def restore(connection: Connection, user_id: int, version: int, now: datetime) -> SnapshotVersion:
     """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
     earlier = get(connection, user_id, version)
     return add(connection, user_id, earlier.snapshot, now=now, restored_from=version)
@@ -112,11 +112,11 @@ def erase(
     return list(gone)
 
 
-def _record(connection: Connection, version: Version, now: datetime) -> None:
+def _record(connection: Connection, version: SnapshotVersion, now: datetime) -> None:
     state = {"version": version.version, **version.snapshot.content()}
     mine = agent_state.agent_id(AGENT, version.user_id)
     agent_state.save_state(connection, mine, KEY, state, user_id=version.user_id, now=now)
     note_change(connection, version.user_id)
 
 
-_version = reader(Version, {"snapshot": "content"}, snapshot=of_content)
+_version = reader(SnapshotVersion, {"snapshot": "content"}, snapshot=of_content)

@@ -19,10 +19,16 @@ from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProfile
 from internal.agents.responder.rules import rules
 from internal.chronicle import repository as sessions, service as chronicle
-from internal.chronicle.model import Event, EventLabel, Session
+from internal.chronicle.model import ChronicleEvent, EventLabel, Session
 from internal.errors import ModelReplyTruncated, Refusal
 from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals
-from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
+from internal.flows.archivist.write_mentions import (
+    KnownNames,
+    MentionedNames,
+    MentionFinder,
+    mention_analyses,
+    names_known,
+)
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST, closed_by
 from internal.scheduling.run import Run
@@ -60,7 +66,7 @@ class ResolvedAnalysis:
     topic: str
     responses: Mapping[int, Judgement]
     session: Judgement
-    mentions: Mapping[int, Mentions]
+    mentions: Mapping[int, MentionedNames]
     refused: Sequence[Refusal]
     known: KnownNames
 
@@ -138,7 +144,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
 
     async def _find_mentions(
         self, user_id: int, judgements: Mapping[int, Judgement], topic: str
-    ) -> tuple[dict[int, Mentions], frozenset[str]]:
+    ) -> tuple[dict[int, MentionedNames], frozenset[str]]:
         """What each judgement names, by number, and the lessons that name somebody."""
         texts = {number: "\n".join(judgement.texts) for number, judgement in judgements.items()}
         texts[0] = f"{topic}\n{texts[0]}"
@@ -169,7 +175,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         written = _write_analyses(connection, run, session.id, prepared.input.lines, resolved, now)
         if resolved.topic:
             chronicle.name_topic(connection, run.user_id, session.id, resolved.topic)
-        none = Mentions()
+        none = MentionedNames()
         mention_analyses(
             connection,
             run,
@@ -192,11 +198,11 @@ def _write_analyses(
     lines: Sequence[SessionLine],
     resolved: ResolvedAnalysis,
     now: datetime,
-) -> dict[int, Event]:
+) -> dict[int, ChronicleEvent]:
     """Writes an Analysis of each response that is still there and a summary of the session; the summary is number 0."""
     analyse = partial(chronicle.analyse, connection, run.user_id, session_id, now=now, run_id=run.id)
     events = {event.id: event for event in sessions.events_of_session(connection, run.user_id, session_id)}
-    written: dict[int, Event] = {}
+    written: dict[int, ChronicleEvent] = {}
     for line in lines:
         number, event = line.shown.number, events.get(line.event_id)
         judgement = resolved.responses.get(number)
@@ -231,7 +237,7 @@ def without_people(
     return kept, [Refusal("names_somebody", "a lesson is about a person")] * lost
 
 
-def _set_summary(connection: Connection, event: Event, summary: str) -> None:
+def _set_summary(connection: Connection, event: ChronicleEvent, summary: str) -> None:
     """Gives a response its latest summary; without one its first words stand for it."""
     attrs = {name: value for name, value in event.attrs.items() if name != "summary"}
     if summary:

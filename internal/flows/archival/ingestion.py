@@ -28,7 +28,7 @@ BEHIND = 1 << 48
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredEpisode:
     """`created` is False for an episode that was stored before; nothing was changed then."""
 
     episode: Episode
@@ -52,7 +52,7 @@ def add_episode(
     content: str = "",
     behind: bool = False,
     archived: int | None = None,
-) -> Stored:
+) -> StoredEpisode:
     """Stores an episode, its segments (numbered 1, 2, ...) and a run of each agent for each slice of them.
 
     An `episode_id` or `dedupe` that this owner has already is answered with what is stored. `content` is the text as it
@@ -64,7 +64,7 @@ def add_episode(
     """
     known = _stored_episode(connection, user_id, episode_id, dedupe)
     if known is not None:
-        return Stored(known, created=False)
+        return StoredEpisode(known, created=False)
     if everything_asked(connection, user_id) is not None:
         raise Refused("forgetting", "everything is about to be forgotten; undo that first, or wait until it is done")
     episode = Episode(
@@ -91,7 +91,7 @@ def add_episode(
     events.append(
         connection, "episode_added", source="system:ingestion", now=now, user_id=user_id, payload=payload, links=links
     )
-    return Stored(episode, created=True)
+    return StoredEpisode(episode, created=True)
 
 
 def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:

@@ -18,7 +18,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused
 from internal.events import bus
-from internal.events.bus import Topic
+from internal.events.bus import EventTopic
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.runs import rerun
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
@@ -264,7 +264,7 @@ class Publication:
         episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
         bus.publish(
             connection,
-            Topic.RAW,
+            EventTopic.RAW,
             source="agent:DialogueAgent",
             now=now,
             user_id=user_id,

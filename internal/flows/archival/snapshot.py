@@ -13,7 +13,7 @@ from internal.access import repository as users
 from internal.agents.context_manager.output import UNCHANGED, SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import EMPTY, PARTS, Item, Snapshot, bounded
+from internal.dialogue.snapshots.model import EMPTY, PARTS, Snapshot, SnapshotItem, bounded
 from internal.errors import Refusal
 from internal.flows.runs.handler import Applied, Prepared, RefusalObserver, RunHandler, StaleInput
 from internal.flows.runs.slices import SliceLine, evidence_texts, owner_speaks, read_slice, revs
@@ -104,7 +104,7 @@ def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, st
     """The reply without items of which nothing stands in their lines or the old snapshot. For the language process."""
     before = tuple(item.text for item in request.snapshot.items)
 
-    def proposed(item: Item) -> Proposed:
+    def proposed(item: SnapshotItem) -> Proposed:
         cited = [number for number, message_id in ids.items() if message_id in item.sources]
         return Proposed((), item.text, (*before, *(evidence_texts(request.transcript, cited) if cited else ())))
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
 from internal.chronicle import mention_repository, repository as sessions
-from internal.chronicle.model import Event, EventLabel
+from internal.chronicle.model import ChronicleEvent, EventLabel
 from internal.errors import ModelUnavailable
 from internal.flows.runs.handler import StaleResolution
 from internal.flows.runs.slices import SliceLine
@@ -57,7 +57,7 @@ class NameFinder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Mentions:
+class MentionedNames:
     """What one text mentions: ids of known entities, and names that the reply adds. `people`: whether anybody."""
 
     nodes: frozenset[str] = frozenset()
@@ -77,8 +77,8 @@ class NewNames:
 class SliceMentions:
     """What the lines of a slice mention, by number, and the Analyses of their sessions, by event id."""
 
-    lines: Mapping[int, Mentions] = field(default_factory=dict)
-    analyses: Mapping[str, Mentions] = field(default_factory=dict)
+    lines: Mapping[int, MentionedNames] = field(default_factory=dict)
+    analyses: Mapping[str, MentionedNames] = field(default_factory=dict)
 
 
 class MentionFinder:
@@ -101,7 +101,7 @@ class MentionFinder:
             dict(zip((event.id for event in analyses), named[len(numbers) :], strict=True)),
         )
 
-    async def read(self, user_id: int, texts: Sequence[str], new: NewNames | None = None) -> list[Mentions]:
+    async def read(self, user_id: int, texts: Sequence[str], new: NewNames | None = None) -> list[MentionedNames]:
         """What each text mentions."""
         new = new or NewNames()
         known = await self._database.read(lambda c: names_known(c, user_id))
@@ -112,15 +112,15 @@ class MentionFinder:
             named = await self._reader.things_named(texts, things)
         except (ModelUnavailable, LanguageCallFailed) as error:
             log.warning("mentions_not_read", extra={"reason": type(error).__name__})
-            return [Mentions() for _ in texts]
+            return [MentionedNames() for _ in texts]
         people_keys, thing_keys = [*known.people, *new.people], [*known.things, *new.things]
-        mentions: list[Mentions] = []
+        mentions: list[MentionedNames] = []
         for people_indexes, thing_indexes in zip(meant, named, strict=True):
             node_ids = {people_keys[n] for n in people_indexes if n < len(known.people)}
             node_ids |= {thing_keys[n] for n in thing_indexes if n < len(known.things)}
             names = {people_keys[n] for n in people_indexes if n >= len(known.people)}
             names |= {thing_keys[n] for n in thing_indexes if n >= len(known.things)}
-            mentions.append(Mentions(frozenset(node_ids), frozenset(names), bool(people_indexes)))
+            mentions.append(MentionedNames(frozenset(node_ids), frozenset(names), bool(people_indexes)))
         return mentions
 
 
@@ -164,7 +164,7 @@ def mention_slice(
         for node_id in cited.get(line.segment, ()):
             _raise_to(of_event, node_id, stated.get((number, node_id), CITED))
         least = NAMED_BY_OWNER if line.shown.role == "user" else NAMED_BY_ASSISTANT
-        for node_id in _entity_ids(connection, run.user_id, mentions.lines.get(number, Mentions()), nodes):
+        for node_id in _entity_ids(connection, run.user_id, mentions.lines.get(number, MentionedNames()), nodes):
             _raise_to(of_event, node_id, least)
     for event in sessions.events_by_ids(connection, run.user_id, list(mentions.analyses)):
         node_ids = _entity_ids(connection, run.user_id, mentions.analyses[event.id], nodes)
@@ -172,7 +172,9 @@ def mention_slice(
     _write(connection, run, relevances)
 
 
-def mention_analyses(connection: Connection, run: Run, analyses: Mapping[str, tuple[Event, Mentions]]) -> None:
+def mention_analyses(
+    connection: Connection, run: Run, analyses: Mapping[str, tuple[ChronicleEvent, MentionedNames]]
+) -> None:
     """Writes what Analyses mention, by event id."""
     relevances = {
         event_id: dict.fromkeys(_entity_ids(connection, run.user_id, mentions, {}), _of_analysis(event))
@@ -181,7 +183,7 @@ def mention_analyses(connection: Connection, run: Run, analyses: Mapping[str, tu
     _write(connection, run, relevances)
 
 
-def analysis_text(event: Event) -> str:
+def analysis_text(event: ChronicleEvent) -> str:
     """The texts of an Analysis in the analyst's own words."""
     texts = [*event.attrs.get("errors", ()), *event.attrs.get("lessons", ()), event.attrs.get("summary", "")]
     return "\n".join(text for text in texts if text)
@@ -206,7 +208,7 @@ def names_known(connection: Connection, user_id: int) -> KnownNames:
     )
 
 
-def _analyses_beside(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[Event]:
+def _analyses_beside(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[ChronicleEvent]:
     """The Analyses of the sessions in which these messages were said."""
     session_ids = dict.fromkeys(sessions.session_of_messages(connection, user_id, message_ids).values())
     events = (event for id in session_ids for event in sessions.events_of_session(connection, user_id, id))
@@ -226,7 +228,7 @@ def _stated_relevances(
     }
 
 
-def _entity_ids(connection: Connection, user_id: int, mentions: Mentions, nodes: Mapping[str, str]) -> set[str]:
+def _entity_ids(connection: Connection, user_id: int, mentions: MentionedNames, nodes: Mapping[str, str]) -> set[str]:
     """The ids of the mentioned entities; a new name that several things have means none of them."""
     node_ids = set(mentions.nodes)
     for name in mentions.new_names:
@@ -241,7 +243,7 @@ def _raise_to(relevances: dict[str, int], node_id: str, relevance: int) -> None:
     relevances[node_id] = max(relevances.get(node_id, 0), relevance)
 
 
-def _of_analysis(event: Event) -> int:
+def _of_analysis(event: ChronicleEvent) -> int:
     """The relevance of what an Analysis names: a summary names what the session is about, a judgement in passing."""
     return NAMED_BY_OWNER if event.attrs.get("type") == "session_summary" else NAMED_BY_ASSISTANT
 

@@ -19,10 +19,10 @@ from internal.dialogue.model import Message
 from internal.errors import expect_found
 from internal.flows.artifacts.transcripts import Buttons
 from internal.flows.transfer.imports import ImportedDrafts, Importer, sum_of_imports
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, ReadOptions, Unreadable
-from internal.import_formats.sources import Export, open_export
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable
+from internal.import_formats.sources import ExportFiles, open_export
 from internal.language.worker.process_pool import LanguageWorker
 from internal.storage.database import Database
 
@@ -38,14 +38,14 @@ def export_format(content: bytes, name: str) -> str | None:
     return None
 
 
-def read_export(content: bytes, name: str, terms: ReadOptions) -> list[Draft]:
+def read_export(content: bytes, name: str, terms: ReadOptions) -> list[EpisodeDraft]:
     """The conversations of an export. Runs in a process of its own. Raises Unreadable."""
     with _opened(content, name) as export:
         return list(formats.drafts(formats.detect_format(export), [export], terms))
 
 
 @contextlib.contextmanager
-def _opened(content: bytes, name: str) -> Iterator[Export]:
+def _opened(content: bytes, name: str) -> Iterator[ExportFiles]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"export.{name.rpartition('.')[2].casefold()}"
         path.write_bytes(content)
@@ -54,7 +54,7 @@ def _opened(content: bytes, name: str) -> Iterator[Export]:
 
 
 def offer(
-    user: User, artifact: Artifact, message: Message, format_: str, phrases: Phrases, buttons: Buttons
+    user: User, artifact: Artifact, message: Message, format_: str, phrases: IntakePhrases, buttons: Buttons
 ) -> Outgoing | None:
     """Asks whether to import it; None where it came by no chat."""
     if message.bot_id is None or message.chat_id is None:

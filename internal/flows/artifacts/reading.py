@@ -48,7 +48,7 @@ from internal.flows.artifacts import exports, transcripts
 from internal.flows.artifacts.transcripts import Buttons
 from internal.flows.runs.rerun import after_edit
 from internal.flows.turn.files import Keyboard, Progress, failure_line, unseen
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
 from internal.scheduling.clock import Clock
@@ -96,7 +96,7 @@ class ArtifactReading:
         readers: Sequence[Reader],
         source: FileSource,
         limits: MediaConfig,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         buttons: Buttons,
         offers: Buttons,
         again: Buttons,

@@ -15,8 +15,8 @@ from internal.flows.views.people_map import read_ties
 from internal.import_formats.contact_card import (
     DATED,
     PLAIN,
+    CardItem,
     Contact,
-    Item,
     ItemKind,
     contact_of,
     new_card,
@@ -81,37 +81,37 @@ def cards_to_push(connection: Connection, user: User, book: str, *, now: datetim
     return found
 
 
-def _corrected(connection: Connection, user: User, now: datetime) -> Mapping[str, list[Item]]:
+def _corrected(connection: Connection, user: User, now: datetime) -> Mapping[str, list[CardItem]]:
     """What the owner replaced by other words, by entity id."""
     wanted = FactFilter(relations=list(_KINDS), include_invalid=True)
     facts = knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS)
     replaced = {fact.supersedes for fact in facts if fact.set_by == "owner" and fact.supersedes}
-    found: dict[str, list[Item]] = defaultdict(list)
+    found: dict[str, list[CardItem]] = defaultdict(list)
     for fact in facts:
         if fact.id in replaced:
-            found[fact.source].append(Item(_KINDS[fact.name], fact.target_name))
+            found[fact.source].append(CardItem(_KINDS[fact.name], fact.target_name))
     return found
 
 
-def known_items(connection: Connection, user: User, index: Index, *, now: datetime) -> Mapping[str, list[Item]]:
+def known_items(connection: Connection, user: User, index: Index, *, now: datetime) -> Mapping[str, list[CardItem]]:
     """What is known of each person that a card can say, by entity id."""
-    found: dict[str, list[Item]] = defaultdict(list)
+    found: dict[str, list[CardItem]] = defaultdict(list)
     wanted = FactFilter(relations=list(_KINDS))
     for fact in knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS):
-        found[fact.source].append(Item(_KINDS[fact.name], fact.target_name))
+        found[fact.source].append(CardItem(_KINDS[fact.name], fact.target_name))
     for one in occasions.of_owner(connection, user.user_id, now=now):
         if one.kind in DATED:
             kind: ItemKind = "birthday" if one.kind == "birthday" else "anniversary"
-            found[one.node_id].append(Item(kind, f"{one.year or '-'}-{one.month:02}-{one.day:02}"))
+            found[one.node_id].append(CardItem(kind, f"{one.year or '-'}-{one.month:02}-{one.day:02}"))
     _, between = _ties(connection, user, now)
     names = {person.entity_id: person.display_name for person in index.people.values()}
     for whom, who, label in between:
-        found[whom].append(Item("relation", names[who], label))
+        found[whom].append(CardItem("relation", names[who], label))
     return found
 
 
 def with_known(
-    card: Card, known: Sequence[Item], index: Index, outdated: Collection[tuple[str, str]] | None = None
+    card: Card, known: Sequence[CardItem], index: Index, outdated: Collection[tuple[str, str]] | None = None
 ) -> Card:
     """A card with what is known, and without what was imported from it and is no fact any more.
 
@@ -147,7 +147,7 @@ def _ties(connection: Connection, user: User, now: datetime) -> tuple[dict[str, 
     return to_owner, between
 
 
-def _card(person: Person, index: Index, items: Sequence[Item], to_owner: str | None, *, notes: bool) -> Card:
+def _card(person: Person, index: Index, items: Sequence[CardItem], to_owner: str | None, *, notes: bool) -> Card:
     stored = index.stored.get(person.id, ())
     card: Card = ()
     for one in stored:

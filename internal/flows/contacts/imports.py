@@ -22,7 +22,7 @@ from internal.flows.contacts.matching import RELATIONS, Index, item_key, people_
 from internal.flows.forgetting.erasure import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
-from internal.import_formats.contact_card import DATED, Contact, Item, contact_of
+from internal.import_formats.contact_card import DATED, CardItem, Contact, contact_of
 from internal.import_formats.vcard import Property, escaped, read_cards, write_cards
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -111,7 +111,7 @@ class _Taking:
         self._rev = people.current_rev(connection, user.user_id)
         self._forgotten = tombstone_repository.any_forgotten(connection, user.user_id)
         self._words: Mapping[str, Mapping[str, str]] = table(__package__, "words")
-        self._relations: list[tuple[Item, str | int, str, ClaimLine, str]] = []
+        self._relations: list[tuple[CardItem, str | int, str, ClaimLine, str]] = []
 
     def all(
         self, cards: Sequence[tuple[review.BookCard, Contact]], names: Mapping[str, Mapping[int, bool]]
@@ -178,7 +178,7 @@ class _Taking:
         known = marks(self._key, self._user.user_id, [contact.uid], ways(contact.items, self._index.region))
         return tombstone_repository.forgotten_at(self._connection, self._user.user_id, known) is not None
 
-    def _fresh(self, contact: Contact, person: Person | None) -> list[Item]:
+    def _fresh(self, contact: Contact, person: Person | None) -> list[CardItem]:
         """What a card says that no card said of this person before; a note that his profile holds is known."""
         known = self._index.items.get(person.id, set()) if person else set()
         items = {item_key(item, self._index.region): item for item in contact.items}
@@ -192,7 +192,7 @@ class _Taking:
         return [name for name in (contact.name, *contact.names) if name_key(name) not in known]
 
     def _store(
-        self, contact: Contact, person: Person | None, fresh: Sequence[Item], namesakes: Sequence[int]
+        self, contact: Contact, person: Person | None, fresh: Sequence[CardItem], namesakes: Sequence[int]
     ) -> Person | None:
         """Stores what is new of a card, with an episode of its lines as the receipt. None if it is refused."""
         user_id = self._user.user_id
@@ -232,7 +232,7 @@ class _Taking:
         self._facts(stored, contact, {item: ClaimLine(n, lines[n - 1]) for item, n in numbers.items()}, episode_id)
         return stored
 
-    def _facts(self, person: Person, contact: Contact, items: Mapping[Item, ClaimLine], episode_id: str) -> None:
+    def _facts(self, person: Person, contact: Contact, items: Mapping[CardItem, ClaimLine], episode_id: str) -> None:
         claims = []
         for item, line in items.items():
             if item.kind == "relation":
@@ -250,7 +250,9 @@ class _Taking:
             claims.append(self._kin_claim(kin, person.entity_id, owner, name, called, line, episode_id))
         knowledge.record_claims(self._connection, self._user.user_id, claims, now=self._now, source="system:contacts")
 
-    def _claim(self, person: Person, item: Item, value: str, target: str, line: ClaimLine, episode_id: str) -> NewClaim:
+    def _claim(
+        self, person: Person, item: CardItem, value: str, target: str, line: ClaimLine, episode_id: str
+    ) -> NewClaim:
         text = self._words[item.kind][self._user.lang].format(name=person.display_name, value=value)
         since, ends = (
             self._now if item.kind == "organization" else None,
@@ -266,7 +268,7 @@ class _Taking:
         )
         return NewClaim(who, kin.relation, whom, text, self._now, episode_id=episode_id, lines=[line], set_by="import")
 
-    def _occasion(self, person: Person, item: Item, line: ClaimLine, episode_id: str) -> None:
+    def _occasion(self, person: Person, item: CardItem, line: ClaimLine, episode_id: str) -> None:
         text = self._words[item.kind][self._user.lang].format(
             name=person.display_name, value=review.value_words(item, self._user.lang)
         )
@@ -286,7 +288,7 @@ class _Taking:
         knowledge.cite_node(self._connection, user_id, node.id, episode_id, {line.segment: None}, operation=operation)
         return node.id
 
-    def _relate(self, item: Item, whom: str | int, name: str, line: ClaimLine, episode_id: str) -> None:
+    def _relate(self, item: CardItem, whom: str | int, name: str, line: ClaimLine, episode_id: str) -> None:
         """Records a relation between two people; who is named by it and nobody else becomes a person."""
         kin = kin_of_label(item.label)
         other = self._index.of_uid(item.uid) if item.uid else self._index.named(item.value)

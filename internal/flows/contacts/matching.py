@@ -11,7 +11,7 @@ from babel.core import get_global
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.import_formats.contact_card import Contact, Item, contact_of
+from internal.import_formats.contact_card import CardItem, Contact, contact_of
 from internal.import_formats.vcard import read_cards
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
@@ -45,7 +45,7 @@ def region_of(tz: str) -> str | None:
     return zones.get(tz) or zones.get(aliases.get(tz, ""))
 
 
-def item_key(item: Item, region: str | None) -> tuple[str, str]:
+def item_key(item: CardItem, region: str | None) -> tuple[str, str]:
     """By what two items are the same."""
     match item.kind:
         case "phone":
@@ -76,7 +76,7 @@ def people_with_similar_names(names: Sequence[str], known: Mapping[int, Sequence
 
 
 @dataclass(slots=True)
-class Match:
+class CardMatch:
     """Whom a card means, and why; `perhaps` are people who may be the same, if nobody is surely meant."""
 
     person: Person | None = None
@@ -111,7 +111,7 @@ class Index:
         for fact in knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_LARGEST_FACTS):
             kind = "phone" if fact.name == "HAS_PHONE" else "email"
             if fact.source in entities:
-                key = item_key(Item(kind, fact.target_name), index.region)  # type: ignore[arg-type] # one of the two
+                key = item_key(CardItem(kind, fact.target_name), index.region)  # type: ignore[arg-type] # one of the two
                 index._by_way[key].add(entities[fact.source])
         return index
 
@@ -135,15 +135,15 @@ class Index:
             if key[0] in ("phone", "email"):
                 self._by_way[key].add(person_id)
 
-    def match(self, contact: Contact, alike: Mapping[int, bool]) -> Match:
+    def match(self, contact: Contact, alike: Mapping[int, bool]) -> CardMatch:
         """Whom a card means; what says it most surely comes first."""
         if contact.uid in self._by_uid:
-            return Match(self.people[self._by_uid[contact.uid]], "uid")
+            return CardMatch(self.people[self._by_uid[contact.uid]], "uid")
         for person in self.people.values():
             if contact.telegram_id is not None and person.telegram_id == contact.telegram_id:
-                return Match(person, "telegram")
+                return CardMatch(person, "telegram")
             if contact.username and name_key(person.username or "") == name_key(contact.username):
-                return Match(person, "telegram")
+                return CardMatch(person, "telegram")
         return self._by_ways(contact, alike) or self._by_names(contact, alike)
 
     def named(self, name: str) -> Person | None:
@@ -155,25 +155,25 @@ class Index:
         person_id = self._by_uid.get(uid, self._by_uid.get(uid.removeprefix("urn:uuid:"), -1))
         return self.people.get(person_id)
 
-    def _by_ways(self, contact: Contact, alike: Mapping[int, bool]) -> Match | None:
+    def _by_ways(self, contact: Contact, alike: Mapping[int, bool]) -> CardMatch | None:
         """A phone or mail is of one person, unless it is a family's: then the name has to fit too."""
         for item in contact.items:
             if item.kind in ("phone", "email"):
                 found = self._by_way.get(item_key(item, self.region), set())
                 fitting = [self.people[one] for one in found if one in alike or _may_be(self.people[one], contact)]
                 if len(fitting) == 1:
-                    return Match(fitting[0], item.kind)
+                    return CardMatch(fitting[0], item.kind)
         return None
 
-    def _by_names(self, contact: Contact, alike: Mapping[int, bool]) -> Match:
+    def _by_names(self, contact: Contact, alike: Mapping[int, bool]) -> CardMatch:
         named = sorted(self._by_name.get(name_key(contact.name), set()))
         fitting = [one for one in named if not self._other_account(one, contact)]
         if len(fitting) == 1:
-            return Match(self.people[fitting[0]], "name")
+            return CardMatch(self.people[fitting[0]], "name")
         sure = [one for one, certain in alike.items() if certain and not self._other_account(one, contact)]
         if not named and len(sure) == 1:
-            return Match(self.people[sure[0]], "name")
-        return Match(None, "", tuple(dict.fromkeys((*fitting, *alike))), tuple(named))
+            return CardMatch(self.people[sure[0]], "name")
+        return CardMatch(None, "", tuple(dict.fromkeys((*fitting, *alike))), tuple(named))
 
     def _other_account(self, person_id: int, contact: Contact) -> bool:
         person = self.people[person_id]
@@ -189,6 +189,6 @@ def _may_be(person: Person, contact: Contact) -> bool:
     return not full or ours <= theirs or theirs <= ours
 
 
-def ways(contact: Iterable[Item], region: str | None) -> list[str]:
+def ways(contact: Iterable[CardItem], region: str | None) -> list[str]:
     """The phones and mails of items in their compared form."""
     return [key for item in contact if item.kind in ("phone", "email") for _, key in [item_key(item, region)]]

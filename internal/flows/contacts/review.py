@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from internal.import_formats.contact_card import DATED, Contact, Item
+from internal.import_formats.contact_card import DATED, CardItem, Contact
 from internal.import_formats.google_contacts import is_google_csv, read_google_csv
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, is_vcard, read_cards
@@ -91,12 +91,12 @@ def circle_of(contact: Contact) -> Circle | None:
     return Circle.FAMILY if kin is not None and kin.kind in ("parent", "child", "sibling", "spouse") else None
 
 
-def line_of(item: Item, language: str) -> str:
+def line_of(item: CardItem, language: str) -> str:
     label = f" {item.label}" if item.label else ""
     return f"{item.kind}{label}: {value_words(item, language) or item.uid}"
 
 
-def value_words(item: Item, language: str) -> str:
+def value_words(item: CardItem, language: str) -> str:
     """What an item says, a day in the words of a language."""
     if item.kind not in DATED:
         return item.value
@@ -104,7 +104,7 @@ def value_words(item: Item, language: str) -> str:
     return day_words(month, day, language, year)
 
 
-def day_of(item: Item) -> tuple[int, int, int | None]:
+def day_of(item: CardItem) -> tuple[int, int, int | None]:
     """(month, day, year or None) of a birthday or an anniversary."""
     year, month, day = item.value.rsplit("-", 2)
     return int(month), int(day), int(year) if year.isdecimal() else None

@@ -16,7 +16,7 @@ from internal.flows.visibility.lines import all_lines
 from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.fact_repository import Version
+from internal.knowledge.fact_repository import StoredVersion
 from internal.knowledge.model import Fact
 from internal.knowledge.relations import materially_different, statement_key
 from internal.language.facts.overlap import revealing_words, same_stem
@@ -24,7 +24,7 @@ from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens
 from internal.people import hidden_parts, removal_repository, support, support_repository, tombstones
 from internal.people.model import Person
-from internal.people.support import Part
+from internal.people.support import ProfilePart
 from internal.storage import evidence
 from internal.storage.evidence import LineRef
 from internal.storage.forgetting import forgettings, hidings
@@ -52,7 +52,7 @@ class _StatedFact:
     lines: set[LineRef]
 
 
-def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
+def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[ProfilePart]]]:
     """The sentences that state a fact, by person, hidden ones included; those set by the owner are left out."""
     return [(person, parts) for person, parts, _ in _sentences_stating(connection, user_id, fact_id) if parts]
 
@@ -68,7 +68,7 @@ def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remain
 
 def _sentences_stating(
     connection: Connection, user_id: int, fact_id: str
-) -> Iterator[tuple[Person, list[Part], list[Part]]]:
+) -> Iterator[tuple[Person, list[ProfilePart], list[ProfilePart]]]:
     """Each person with the sentences that state the fact, and those that may."""
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
@@ -93,7 +93,7 @@ def _sentences_stating(
         yield person, sure, may
 
 
-def _bio(person: Person) -> dict[str, Part]:
+def _bio(person: Person) -> dict[str, ProfilePart]:
     return {key: part for key, part in support.parts(person).items() if part.kind == "bio"}
 
 
@@ -106,7 +106,7 @@ def _resting_on(connection: Connection, person: Person, lines: set[LineRef]) -> 
     return {key for key, line_refs in found.items() if line_refs and line_refs <= lines}
 
 
-def _stated(connection: Connection, user_id: int, chain: Sequence[Version]) -> _StatedFact:
+def _stated(connection: Connection, user_id: int, chain: Sequence[StoredVersion]) -> _StatedFact:
     ids = [one.fact.id for one in chain]
     ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     claims = claim_repository.of_edges(connection, user_id, ids)

@@ -19,7 +19,7 @@ from internal.access import repository as users
 from internal.errors import MirrorUnavailable, Refused
 from internal.flows.indexing import mirror_batch
 from internal.graph.mirror import repository
-from internal.graph.mirror.projection import PROJECTION, Batch, GraphMirror, Mark, Rows
+from internal.graph.mirror.projection import PROJECTION, Batch, GraphMirror, MirrorMark, Rows
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import ReadPosition
@@ -267,7 +267,7 @@ class MirrorSync:
         put = await self._database.read(lambda c: mirror_batch.put_nodes(c, user_id, some))
         known = await self._mirror.known(user_id, put)
         batch = await self._database.read(lambda c: mirror_batch.batch_of(c, user_id, some, known))
-        await self._mirror.apply(user_id, batch, Mark(version, some[-1].seq))
+        await self._mirror.apply(user_id, batch, MirrorMark(version, some[-1].seq))
         await self._cursors.move(user_id, some[-1].seq)
         return len(some)
 
@@ -282,7 +282,7 @@ class MirrorSync:
 
         seq, empty = await self._database.read(begin)
         counted = [0]
-        await self._mirror.rebuild(user_id, self._batches(user_id, counted), Mark(version, seq, graph=not empty))
+        await self._mirror.rebuild(user_id, self._batches(user_id, counted), MirrorMark(version, seq, graph=not empty))
         await self._cursors.move(user_id, seq)
         log.info("mirror_built", extra={"user_id": user_id, "things": counted[0]})
         return counted[0]

@@ -11,7 +11,7 @@ from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.graph import store
 from internal.graph.mirror import repository
 from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, cypher_properties, edge_of, node_of
-from internal.graph.mirror.repository import Change, LabelledEdge
+from internal.graph.mirror.repository import GraphChange, LabelledEdge
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Node
 from internal.graph.relationships import FACT
 from internal.knowledge import fact_repository
@@ -32,7 +32,7 @@ Page = Callable[[Connection], tuple[Batch, "Page | None"]]
 """Reads a part of everything, and returns the reader of the next part; None after the last."""
 
 
-def put_nodes(connection: Connection, user_id: int, changes: Sequence[Change]) -> Known:
+def put_nodes(connection: Connection, user_id: int, changes: Sequence[GraphChange]) -> Known:
     """The nodes among these changes that exist in the graph now, by label."""
     found: dict[str, list[str]] = {}
     wanted = [one.id for one in changes if one.kind == NODE_CHANGE]
@@ -41,7 +41,7 @@ def put_nodes(connection: Connection, user_id: int, changes: Sequence[Change]) -
     return found
 
 
-def batch_of(connection: Connection, user_id: int, changes: Sequence[Change], mirrored: Collection[str]) -> Batch:
+def batch_of(connection: Connection, user_id: int, changes: Sequence[GraphChange], mirrored: Collection[str]) -> Batch:
     """The batch for these changes. A node that is not `mirrored` yet comes with its edges: it was hidden, or split off.
 
     A session is written as a whole, whatever of it has changed: its neighbours' edges follow from each event too.

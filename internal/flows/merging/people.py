@@ -14,7 +14,7 @@ from internal.knowledge import service as knowledge
 from internal.memory import service as memory
 from internal.people import repository, service as people, suggestion_repository
 from internal.people.model import Person
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
@@ -74,7 +74,9 @@ def _changed(connection: Connection, before: Person, after: Person, fields: Iter
     _append_event(connection, after.user_id, "person_changed", payload, now)
 
 
-def note_contact(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
+def note_contact(
+    connection: Connection, user_id: int, sender: TelegramAccount, *, seen_at: datetime, now: datetime
+) -> Person:
     """Stores somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
     known = sum(repository.counts(connection, user_id).values())
     person = people.from_metadata(connection, user_id, sender, seen_at=seen_at, now=now)

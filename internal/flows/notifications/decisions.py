@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from internal.access import limits, repository as users, service as access
 from internal.access.model import User
 from internal.agents.context_manager.offline_wording import notification_text, phrase, together_text, weigh
-from internal.agents.context_manager.output import Decision, parse_decisions
+from internal.agents.context_manager.output import NotificationDecision, parse_decisions
 from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
 from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.model import visible
@@ -25,7 +25,7 @@ from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.dialogue.notifications.quiet import quiet_until
 from internal.dialogue.snapshots.repository import AGENT
 from internal.errors import ModelError
-from internal.events.bus import Subscription, Topic
+from internal.events.bus import EventTopic, Subscription
 from internal.events.trigger import caused_by
 from internal.flows.notifications.deliver import NotificationMessage, Rendering, deliver, record_decision
 from internal.flows.notifications.reminders import reachable, rings
@@ -207,7 +207,7 @@ class NotificationScheduler:
             recent=[message_line(number, one, user, self._persona) for number, one in enumerate(shown, start=1)],
         )
 
-    async def _decide(self, found: _Situation) -> Mapping[str, Decision]:
+    async def _decide(self, found: _Situation) -> Mapping[str, NotificationDecision]:
         """A decision about each notification that is not quiet: the model's, or the rules' where it gives none."""
         request = found.request
         by_rules = weigh(request)
@@ -229,7 +229,7 @@ class NotificationScheduler:
         return _alone(decided)
 
     def _apply(
-        self, connection: Connection, found: _Situation, decisions: Mapping[str, Decision], now: datetime
+        self, connection: Connection, found: _Situation, decisions: Mapping[str, NotificationDecision], now: datetime
     ) -> tuple[list[Effect], list[str]]:
         """Writes what was decided, unless something came between: then all of it is weighed again.
 
@@ -276,7 +276,7 @@ class NotificationScheduler:
 
     @staticmethod
     def _put_off(
-        connection: Connection, request: WeighingRequest, decisions: Mapping[str, Decision], now: datetime
+        connection: Connection, request: WeighingRequest, decisions: Mapping[str, NotificationDecision], now: datetime
     ) -> list[Effect]:
         """Puts off and drops notifications as decided."""
         effects: list[Effect] = []
@@ -297,7 +297,7 @@ class NotificationScheduler:
         return effects
 
 
-def deliveries(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[NotificationMessage]:
+def deliveries(request: WeighingRequest, decisions: Mapping[str, NotificationDecision]) -> list[NotificationMessage]:
     """The messages that follow from decisions, in the order of the notifications. Pure."""
     owner = request.owner
     owner_and_time = (owner.language, owner.timezone, request.now)
@@ -320,11 +320,11 @@ def deliveries(request: WeighingRequest, decisions: Mapping[str, Decision]) -> l
     return found
 
 
-def _bounded(one: Notification, decision: Decision, request: WeighingRequest) -> Decision:
+def _bounded(one: Notification, decision: NotificationDecision, request: WeighingRequest) -> NotificationDecision:
     """A decision within an agent's limits: nothing is put off for ever, and a question is not dropped."""
     if decision.choice == "later" and not decision.by_rules:
         if one.attempts >= PATIENCE:
-            return Decision(one.id, "now", "patience", by_rules=True)
+            return NotificationDecision(one.id, "now", "patience", by_rules=True)
         latest = request.now + (LATER if one.urgent else LONGEST)
         until = decision.until or request.now + LATER
         return replace(decision, until=min(max(until, request.now + timedelta(minutes=1)), latest))
@@ -333,7 +333,7 @@ def _bounded(one: Notification, decision: Decision, request: WeighingRequest) ->
     return decision
 
 
-def _alone(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
+def _alone(decisions: Mapping[str, NotificationDecision]) -> dict[str, NotificationDecision]:
     """The decisions with "now" for the only one that was to be merged."""
     merged = [one for one in decisions.values() if one.choice == "merge"]
     alone = {merged[0].notification_id: replace(merged[0], choice="now")} if len(merged) == 1 else {}
@@ -351,4 +351,4 @@ def _is_settled(connection: Connection, one: Notification) -> bool:
 
 
 def _subscription(user_id: int) -> Subscription:
-    return Subscription(AGENT, Topic.NOTIFICATION, user_id)
+    return Subscription(AGENT, EventTopic.NOTIFICATION, user_id)

@@ -26,13 +26,13 @@ _SOURCE = "agent:Teams"
 _AT_ONCE = 50
 
 
-class Phrases(Protocol):
+class TeamPhrases(Protocol):
     def __call__(self, lang: Language, key: str, **values: str) -> str:
         """The localised sentence of that key, as Markdown."""
 
 
 def invite(
-    connection: Connection, user: User, team_id: str, named: str, now: datetime, phrases: Phrases, answers: Answers
+    connection: Connection, user: User, team_id: str, named: str, now: datetime, phrases: TeamPhrases, answers: Answers
 ) -> Invitation:
     """Invites, and asks the invitee, once. Raises what `teams.invite` does."""
     asked = teams.invite(connection, user.user_id, team_id, named, now)
@@ -52,7 +52,7 @@ def invite(
     return asked
 
 
-def accept(connection: Connection, user: User, invitation_id: str, now: datetime, phrases: Phrases) -> Team:
+def accept(connection: Connection, user: User, invitation_id: str, now: datetime, phrases: TeamPhrases) -> Team:
     """Joins, and notifies the other members. Raises what `teams.accept` does."""
     team = teams.accept(connection, user.user_id, invitation_id, now)
     for member in team.members:
@@ -61,7 +61,7 @@ def accept(connection: Connection, user: User, invitation_id: str, now: datetime
     return team
 
 
-def leave_team(connection: Connection, user: User, team_id: str, now: datetime, phrases: Phrases) -> Team:
+def leave_team(connection: Connection, user: User, team_id: str, now: datetime, phrases: TeamPhrases) -> Team:
     """Leaves, and notifies those who stay. Raises what `teams.leave_team` does."""
     team = teams.leave_team(connection, user.user_id, team_id, now)
     for member in team.members:
@@ -78,7 +78,7 @@ class PromiseNotices:
 
     database: Database
     clock: Clock
-    phrases: Phrases
+    phrases: TeamPhrases
 
     async def notify_due(self) -> int:
         """Writes the due notices. Returns their number."""
@@ -119,7 +119,14 @@ def taken_back(connection: Connection, one: Notification) -> bool:
 
 
 def _notify(
-    connection: Connection, user_id: int, key: str, who: User, team: Team, once: str, now: datetime, phrases: Phrases
+    connection: Connection,
+    user_id: int,
+    key: str,
+    who: User,
+    team: Team,
+    once: str,
+    now: datetime,
+    phrases: TeamPhrases,
 ) -> None:
     dedupe = f"{key}:{team.id}:{once}"
     with across_owners(connection):

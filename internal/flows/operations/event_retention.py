@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from internal.config.settings import EventsConfig
 from internal.events import retention_repository as old_events
-from internal.events.bus import Topic, read_by_all
+from internal.events.bus import EventTopic, read_by_all
 from internal.events.retention_repository import Old
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -22,11 +22,11 @@ BATCH: Final = 500
 """Events that one transaction deletes: nobody waits behind it for longer than some milliseconds."""
 
 
-SUBSCRIBERS: Final = {"context_manager": Topic.NOTIFICATION}
+SUBSCRIBERS: Final = {"context_manager": EventTopic.NOTIFICATION}
 """The subscribers of each topic for every owner, also before their first cursor."""
 
 
-class Page(Protocol):
+class EventPage(Protocol):
     def __call__(self, connection: Connection, behind: Old | None) -> list[Old]: ...
 
 
@@ -37,7 +37,7 @@ class EventRetention:
     database: Database
     clock: Clock
     config: EventsConfig
-    subscribers: Mapping[str, Topic] = field(default_factory=lambda: SUBSCRIBERS)
+    subscribers: Mapping[str, EventTopic] = field(default_factory=lambda: SUBSCRIBERS)
 
     async def drop_old(self) -> int:
         """Deletes what is due and returns its number. Events that a subscriber has not read stay, and count as kept."""
@@ -50,7 +50,7 @@ class EventRetention:
             log.info("events_dropped", extra={"count": dropped})
         return dropped
 
-    async def _drop(self, page: Page) -> int:
+    async def _drop(self, page: EventPage) -> int:
         dropped = 0
         found = await self.database.read(partial(page, behind=None))
         while found:

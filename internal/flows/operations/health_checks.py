@@ -21,7 +21,7 @@ from internal.storage.backup.backup import Backup
 from internal.storage.engine.postgres_server import ServerState
 from internal.storage.forgetting import hidings
 from internal.storage.migration import current_revision, head_revision
-from internal.storage.vectors import Progress
+from internal.storage.vectors import VectorProgress
 
 STUCK_AFTER = timedelta(minutes=10)
 """A message that is due for longer is not waiting for Telegram's limits any more."""
@@ -80,7 +80,7 @@ def finding(name: str, message: str, fix: str, key: str, /, **values: Value) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreFigures:
     """The figures of one snapshot that the checks judge."""
 
     quarantined: int
@@ -88,15 +88,15 @@ class Stored:
     unsent: Unsent
     newest: datetime | None
     oldest_user: datetime | None
-    vectors: Progress
+    vectors: VectorProgress
     foreign_vectors: int
     hidden: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
 
-def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
+def read_stored(connection: Connection, model: str, dimensions: int) -> StoreFigures:
     """`model` and `dimensions` are those of the embedder in use."""
     everybody = users.everybody(connection)
-    return Stored(
+    return StoreFigures(
         quarantined=mailbox.quarantined(connection),
         dead=len(runs.dead(connection)),
         unsent=mailbox.unsent(connection),
@@ -108,7 +108,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
     )
 
 
-def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[Check]:
+def judge(stored: StoreFigures, *, model: str, now: datetime, running: bool) -> list[Check]:
     """Checks the figures. Without a running bot nothing can be stuck: it waits for the next start."""
     return [
         _quarantine(stored.quarantined),
@@ -341,7 +341,7 @@ def _outbox(unsent: Unsent, now: datetime, *, running: bool) -> Check:
     return finding("outbox", stuck, fix, "outbox-stuck", **values, late_seconds=_seconds(late))
 
 
-def _vectors(stored: Stored, model: str) -> Check:
+def _vectors(stored: StoreFigures, model: str) -> Check:
     total, foreign = stored.vectors.total, stored.foreign_vectors
     waiting = total - stored.vectors.done
     if not waiting and not stored.foreign_vectors:

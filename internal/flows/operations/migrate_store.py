@@ -26,7 +26,7 @@ from internal.storage.engine.data_lock import LOCK_FILE, hold_folder, hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision
 from internal.storage.transfer import migrate_store as transfer_migrate_store
-from internal.storage.transfer.migrate_store import Moved, Progress
+from internal.storage.transfer.migrate_store import CopyResult, Progress
 from internal.storage.transfer.row_copy import is_empty
 
 _NO_DATABASE: Final = "there is no database at"
@@ -39,7 +39,7 @@ _HELD: Final = timedelta(seconds=30)
 class Move:
     """The result of a move. `kept` is where the target's former content is now, None if it had none."""
 
-    moved: Moved
+    moved: CopyResult
     kept: Path | None
 
 

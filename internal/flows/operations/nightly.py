@@ -19,7 +19,7 @@ from internal.memory.plasticity import (
     repository as plasticity_repository,
 )
 from internal.memory.plasticity.decay import plasticity_of
-from internal.memory.plasticity.maintenance import OFFERED, MaintenanceReport, Step
+from internal.memory.plasticity.maintenance import OFFERED, LinkPageResult, MaintenanceReport
 from internal.memory.plasticity.repository import Link
 from internal.scheduling.clock import Clock
 from internal.storage import change_log
@@ -89,7 +89,7 @@ class NightlyMaintenance:
                 self._observer.memory_maintained(decayed=done.decayed, pruned=done.pruned)
         return report
 
-    async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> Step:
+    async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> LinkPageResult:
         """Ages links a page at a time, each page in a transaction of its own, so that messages come between."""
         decayed = pruned = 0
         after: Link | None = None
@@ -105,7 +105,7 @@ class NightlyMaintenance:
                 )
                 size = maintenance.next_size(size, time.perf_counter() - began)
             decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1]
-        return Step(decayed, pruned)
+        return LinkPageResult(decayed, pruned)
 
     def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
         """Owners with the time of their last maintenance; of a new owner, the time of joining."""

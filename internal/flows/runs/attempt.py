@@ -57,7 +57,7 @@ class RunObserver(Protocol):
         """`outcome` is applied, halved, stale, outage, denied, failed or dead."""
 
 
-class Attempts:
+class RunAttempts:
     """Makes attempts at runs, several at once."""
 
     def __init__(

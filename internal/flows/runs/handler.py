@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from internal.agents.model import AgentReply
 from internal.errors import Conflict, Refusal
 from internal.events import agent_state_repository as agent_state, bus, repository as events
-from internal.events.bus import Topic
+from internal.events.bus import EventTopic
 from internal.flows.runs.slices import current_revs
 from internal.scheduling.run import Run
 from internal.storage.database import Database
@@ -40,7 +40,7 @@ def publish_result(
         events.append(
             connection, "operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail}, **about
         )
-    bus.publish(connection, Topic.PROCESSED, payload=dict(payload), **about)
+    bus.publish(connection, EventTopic.PROCESSED, payload=dict(payload), **about)
     mine, cursor = agent_state.agent_id(run.agent, run.user_id), {**links, "rev": run.rev}
     agent_state.save_state(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.config.settings import RunsConfig
-from internal.flows.runs.attempt import Attempts, Notify, RunObserver
+from internal.flows.runs.attempt import Notify, RunAttempts, RunObserver
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.joint_requests import Together
 from internal.scheduling import open_run_repository as open_runs, run_repository as runs
@@ -48,7 +48,7 @@ class RunLoop:
         """`worker` is this process's name where others may work on the same store; None: there are none."""
         self._database, self._clock, self._handlers, self._worker = database, clock, handlers, worker
         self._together = together or Together(database, None, (), {})
-        self._attempts = Attempts(database, clock, config, observer, daily_cost_usd, notify, self._together, worker)
+        self._attempts = RunAttempts(database, clock, config, observer, daily_cost_usd, notify, self._together, worker)
         self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._lookups: set[asyncio.Task[None]] = set()
         self._stopping = False

@@ -59,7 +59,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairResult:
     """The result of a repair: `mended` by kind, and the audit before and after it; `doubled` are names still doubled.
 
     Judgements and merges that it asked for are still to come when it returns: `judged` and `offered` count them.
@@ -85,7 +85,7 @@ class ChronicleAudit:
         names, doubled = await self._doubled(user_id)
         return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
 
-    async def repair(self, user_id: int) -> Mended:
+    async def repair(self, user_id: int) -> RepairResult:
         """Mends what can be mended, merges doubled things, has sessions judged, offers to merge doubled people."""
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
@@ -94,7 +94,7 @@ class ChronicleAudit:
         after = await self.audit(user_id)
         _, left = await self._doubled(user_id)
         pairs = tuple((one.first.name, one.second.name) for one in left)
-        return Mended(before, after, mended, judged, offered, pairs)
+        return RepairResult(before, after, mended, judged, offered, pairs)
 
     def _repair(
         self, connection: Connection, user_id: int, doubled: Sequence[Duplicate], now: datetime

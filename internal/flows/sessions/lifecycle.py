@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.chronicle import repository as chronicle_repository, service as chronicle
-from internal.chronicle.model import Event, Session, Trigger
+from internal.chronicle.model import ChronicleEvent, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
@@ -63,7 +63,7 @@ class SessionLifecycle:
 
     def answered(
         self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
-    ) -> Event:
+    ) -> ChronicleEvent:
         """C4: adds an answer to the session of what it answers; one that is closed already is analysed with it."""
         event, closed = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
         if (

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from internal.agents.model import TranscriptLine
 from internal.agents.prompts import transcript_block
-from internal.import_formats.model import Draft
+from internal.import_formats.model import EpisodeDraft
 from internal.knowledge.model import Segment
 from internal.llm.tokens import count_tokens
 
@@ -30,7 +30,7 @@ class Forecast:
         self.people: Counter[str] = Counter()
         self.places: Counter[str] = Counter()
 
-    def add(self, draft: Draft, new: Collection[int]) -> None:
+    def add(self, draft: EpisodeDraft, new: Collection[int]) -> None:
         """Counts those segments of a draft that would be stored."""
         segments = [segment for segment in draft.segments if segment.n in new]
         if not segments:

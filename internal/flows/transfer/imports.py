@@ -13,7 +13,7 @@ from internal.access import repository as users
 from internal.errors import Refused
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.visibility.pending_forgettings import everything_asked
-from internal.import_formats.model import Draft, numbered, split_reply
+from internal.import_formats.model import EpisodeDraft, numbered, split_reply
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -57,7 +57,7 @@ class ImportedDrafts:
         return sum(map(len, self.new))
 
 
-class Admission(Protocol):
+class ImportAdmission(Protocol):
     """Decides who may have a memory here without having written yet."""
 
     async def stored(self, user_id: int) -> bool:
@@ -75,7 +75,7 @@ class Importer:
         database: Database,
         clock: Clock,
         agents: Sequence[str],
-        admission: Admission,
+        admission: ImportAdmission,
         *,
         woken: Callable[[], None] = lambda: None,
     ) -> None:
@@ -88,7 +88,7 @@ class Importer:
         with acting_for(user_id):
             return await self._database.read(lambda c: _terms(c, user_id))
 
-    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
+    async def take(self, user_id: int, drafts: Sequence[EpisodeDraft], *, dry_run: bool) -> ImportedDrafts:
         """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only counts.
 
         Raises what `add_episode` raises; the episodes before that stay.
@@ -96,7 +96,7 @@ class Importer:
         with acting_for(user_id):
             return await self._take(user_id, drafts, dry_run=dry_run)
 
-    async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> ImportedDrafts:
+    async def _take(self, user_id: int, drafts: Sequence[EpisodeDraft], *, dry_run: bool) -> ImportedDrafts:
         if dry_run:
             return sum_of_imports(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()
@@ -108,7 +108,7 @@ class Importer:
             self._woken()
         return taken
 
-    def _store(self, connection: Connection, user_id: int, draft: Draft, now: datetime) -> ImportedDrafts:
+    def _store(self, connection: Connection, user_id: int, draft: EpisodeDraft, now: datetime) -> ImportedDrafts:
         found = _look(connection, user_id, draft)
         wanted = set(found.new[0])
         segments = numbered([segment for segment in draft.segments if segment.n in wanted])
@@ -139,7 +139,7 @@ def _terms(connection: Connection, user_id: int) -> OwnerTerms:
     return OwnerTerms(name, tz, users.read_setting(connection, "bot_id"), calls, tokens, cost)
 
 
-def _look(connection: Connection, user_id: int, draft: Draft) -> ImportedDrafts:
+def _look(connection: Connection, user_id: int, draft: EpisodeDraft) -> ImportedDrafts:
     keys = [segment.key for segment in draft.segments if segment.key is not None]
     stored = episodes.texts_by_key(connection, user_id, keys)
     seen: set[str | None] = set()

@@ -29,7 +29,7 @@ from internal.errors import (
 )
 from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
-from internal.flows.turn.attempts import MAX_STARTS, Attempts, Last, Outcome
+from internal.flows.turn.attempts import MAX_STARTS, AttemptOutcome, Attempts, Last
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.honest_reply import Claims
@@ -37,9 +37,9 @@ from internal.flows.turn.commands.model import NO_COMMANDS, ChangeTask, Commands
 from internal.flows.turn.commands.reminder_requests import ReminderRequest, ReminderRequests
 from internal.flows.turn.failure_reply import sorry_key
 from internal.flows.turn.files import Files, Keyboard, of_files_alone, unread_files, unread_lines, with_files
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.flows.turn.prepared_requests import Requests
-from internal.flows.turn.prompt import Prompts, Question, freeze
+from internal.flows.turn.prompt import PromptInputs, Prompts, freeze
 from internal.flows.turn.reply_sources import page_links
 from internal.flows.turn.store_answer import Answer, AnswerStore, Renderer, append_event
 from internal.flows.turn.tools.web_pages import Web
@@ -110,7 +110,7 @@ class TurnFlow:
         responder: Responder,
         *,
         render: Renderer,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         drafts: Drafts,
         observer: TurnObserver,
         wake_outbox: Callable[[], None],
@@ -191,10 +191,10 @@ class TurnFlow:
         await self._drafts.end(turn)
         await self._database.write(lambda connection: turns.discount(connection, turn))
 
-    async def _start(self, turn: Turn) -> Question | None:
+    async def _start(self, turn: Turn) -> PromptInputs | None:
         now, prepared = self._clock.now(), self._requests.prepared(turn)
 
-        def work(connection: Connection) -> Question | None:
+        def work(connection: Connection) -> PromptInputs | None:
             question = freeze(connection, turn, prepared)
             if question is None:
                 return None
@@ -203,7 +203,7 @@ class TurnFlow:
 
         return await self._database.write(work, point="C3")
 
-    async def _attempt(self, question: Question, stop: asyncio.Event, last: Last) -> Outcome:
+    async def _attempt(self, question: PromptInputs, stop: asyncio.Event, last: Last) -> AttemptOutcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
             return await self._say(question, line, TurnState.ANSWERED, below=self._below(question))
         if question.turn.attempts > MAX_STARTS:
@@ -219,14 +219,14 @@ class TurnFlow:
             return await self._failed(question, error, stop, last)
         return await self._keep(question, answer, last=last.edit)
 
-    async def _orders(self, question: Question) -> _Orders:
+    async def _orders(self, question: PromptInputs) -> _Orders:
         requested = None if self._grants is None else await self._grants.read(question)
         commands = NO_COMMANDS if self._commands is None else await self._commands.read(question)
         moves = any(isinstance(one, ChangeTask) and one.how == "move" for one in commands.actions)
         new = None if requested is None or (moves and not any(one.asked for one in requested.reminders)) else requested
         return _Orders(new, commands)
 
-    async def _written(self, question: Question, orders: _Orders, stop: asyncio.Event) -> Answer:
+    async def _written(self, question: PromptInputs, orders: _Orders, stop: asyncio.Event) -> Answer:
         """Has the model write the answer, and takes out of it what it claims and nobody did. Raises ModelError."""
         turn, requested, commands = question.turn, orders.requested, orders.commands
         reply = await self._write(question, orders.notes, stop)
@@ -243,7 +243,7 @@ class TurnFlow:
         private = self._kept_back(question, request) if parts and not stopped else ()
         return Answer(reply, parts, requested, commands, request, below, stopped, spoken, private)
 
-    def _kept_back(self, question: Question, request: ResponderRequest | None) -> Sequence[Rendered]:
+    def _kept_back(self, question: PromptInputs, request: ResponderRequest | None) -> Sequence[Rendered]:
         """Says to the owner alone what kind of private things stayed out of words for others."""
         if request is None or not request.kept_back or question.turn.chat_id < 0:
             return ()
@@ -251,10 +251,10 @@ class TurnFlow:
         named = ", ".join(self._phrases(lang, "kept-back-topic", topic=topic) for topic in request.kept_back)
         return self._render(self._phrases(lang, "kept-back", topics=named))
 
-    def _below(self, question: Question) -> Keyboard:
+    def _below(self, question: PromptInputs) -> Keyboard:
         return self._files.below(question.user, question.asked) if self._files is not None else None
 
-    async def _write(self, question: Question, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:
+    async def _write(self, question: PromptInputs, notes: Sequence[str], stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._requests.of(question), stop)
         if request is None:
             return _STOPPED_REPLY
@@ -273,7 +273,7 @@ class TurnFlow:
         return final or replace(_STOPPED_REPLY, text="".join(written))
 
     async def _stream(
-        self, question: Question, request: ResponderRequest, written: list[str], stop: asyncio.Event
+        self, question: PromptInputs, request: ResponderRequest, written: list[str], stop: asyncio.Event
     ) -> ChatReply | None:
         """Shows the reply while it is written, into `written` too. None if it was stopped."""
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
@@ -284,7 +284,9 @@ class TurnFlow:
                 await self._drafts.show(question.turn, with_numbers("".join(written)))
         return None
 
-    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, last: Last) -> Outcome:
+    async def _failed(
+        self, question: PromptInputs, error: ModelError, stop: asyncio.Event, last: Last
+    ) -> AttemptOutcome:
         """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
         turn = question.turn
         if stop.is_set():
@@ -297,20 +299,20 @@ class TurnFlow:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
-        return Outcome.SILENT if silent else Outcome.FAILED
+        return AttemptOutcome.SILENT if silent else AttemptOutcome.FAILED
 
     def _pause(self, turn: Turn, error: ModelError) -> timedelta:
         wait = retry_delay(turn.attempts, self._retry_base, RETRY_MAX)
         asked = error.retry_after if isinstance(error, ModelUnavailable) else None
         return wait if asked is None else min(max(wait, timedelta(seconds=asked)), RETRY_MAX)
 
-    async def _keep(self, question: Question, answer: Answer, *, last: bool = False) -> Outcome:
+    async def _keep(self, question: PromptInputs, answer: Answer, *, last: bool = False) -> AttemptOutcome:
         placeholder = await self._drafts.end(question.turn)
         return await self._answers.keep(question, answer, placeholder, last=last)
 
     async def _say(
-        self, question: Question, text: str, state: TurnState, error: str | None = None, below: Keyboard = None
-    ) -> Outcome:
+        self, question: PromptInputs, text: str, state: TurnState, error: str | None = None, below: Keyboard = None
+    ) -> AttemptOutcome:
         placeholder = await self._drafts.end(question.turn)
         return await self._answers.say(question, text, state, placeholder, error=error, below=below)
 

@@ -19,7 +19,7 @@ above, for mostly it is something else that kills it, and the question deserves 
 """
 
 
-class Outcome(Enum):
+class AttemptOutcome(Enum):
     DONE = auto()
     FAILED = auto()
     SILENT = auto()
@@ -39,18 +39,18 @@ class Attempts:
     """The attempts of one process at one answer."""
 
     def __init__(self) -> None:
-        self._outcomes = Counter[Outcome]()
+        self._outcomes = Counter[AttemptOutcome]()
 
     def last(self, starts: int) -> Last:
         """What would end the attempt that begins now, the `starts`-th of all processes."""
-        failures = 1 + self._outcomes[Outcome.FAILED] + self._outcomes[Outcome.SILENT]
+        failures = 1 + self._outcomes[AttemptOutcome.FAILED] + self._outcomes[AttemptOutcome.SILENT]
         return Last(
             failure=failures >= MAX_FAILURES or starts >= MAX_STARTS,
-            silence=1 + self._outcomes[Outcome.SILENT] >= MAX_SILENCES,
-            edit=self._outcomes[Outcome.EDITED] >= MAX_EDITS,
+            silence=1 + self._outcomes[AttemptOutcome.SILENT] >= MAX_SILENCES,
+            edit=self._outcomes[AttemptOutcome.EDITED] >= MAX_EDITS,
         )
 
-    def ended(self, outcome: Outcome) -> bool:
+    def ended(self, outcome: AttemptOutcome) -> bool:
         """Counts an attempt. Returns whether it was the last."""
         self._outcomes[outcome] += 1
-        return outcome is Outcome.DONE
+        return outcome is AttemptOutcome.DONE

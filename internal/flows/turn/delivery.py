@@ -19,7 +19,7 @@ from internal.dialogue import repository as dialogue, turn_repository as turns
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.events import repository as events
-from internal.flows.turn.intake import Phrases
+from internal.flows.turn.intake import IntakePhrases
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import retry_delay
 from internal.storage.database import Database
@@ -43,7 +43,7 @@ class Delivery:
         self,
         database: Database,
         clock: Clock,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         *,
         unknown_wait: timedelta = UNKNOWN_WAIT,
         retry_base: timedelta = RETRY_BASE,

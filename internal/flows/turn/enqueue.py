@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import Outgoing, Rendered
 from internal.dialogue.model import Message, Turn
-from internal.flows.turn.commands.model import Card
+from internal.flows.turn.commands.model import ActionCard
 
 MOST_SPOKEN: Final = 4_000
 """Characters of a spoken answer: services take 4,096."""
@@ -33,7 +33,7 @@ def answer_parts(parts: Sequence[Rendered], below: list[list[dict[str, Any]]] | 
     return [OutgoingPart(part, below if n == last else None) for n, part in enumerate(parts)]
 
 
-def card_parts(card: Card) -> list[OutgoingPart]:
+def card_parts(card: ActionCard) -> list[OutgoingPart]:
     """The messages of a card, the last with its buttons."""
     return answer_parts(card.parts, card.keyboard)
 

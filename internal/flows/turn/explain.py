@@ -10,7 +10,7 @@ from internal.dialogue import reply_source_repository as sources, repository as 
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import Message
 from internal.errors import NotFound
-from internal.flows.turn.tools.web_pages import Page
+from internal.flows.turn.tools.web_pages import WebPage
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.graph.model import Node
@@ -20,7 +20,7 @@ from internal.people import service as people
 from internal.people.model import Person
 from internal.storage.forgetting import forgettings
 
-Source = Fact | Node | Message | Episode | Page
+Source = Fact | Node | Message | Episode | WebPage
 """A source of an answer; an episode stands for a line that came by import or REST."""
 
 
@@ -66,7 +66,7 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
     memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
     said = _messages(connection, user_id, [one.ref_id for one in kept if one.kind == "message"])
     imported = _episodes(connection, user_id, [one.ref_id for one in kept if one.kind == "episode"])
-    pages = {one.ref_id: Page(one.ref_id, "", "") for one in kept if one.kind == "page"}
+    pages = {one.ref_id: WebPage(one.ref_id, "", "") for one in kept if one.kind == "page"}
     by_id: Mapping[str, Source] = {**facts, **memories, **said, **imported, **pages}
     rested = [one for one in kept if one.kind != "person"]
     return AnswerSources(

@@ -10,8 +10,8 @@ from internal.access.model import Language, Role, User
 from internal.agents.model import PassageLine, RecalledPassage
 from internal.artifacts.model import FAILED, READ, SPOKEN, due
 from internal.dialogue.model import Message
-from internal.flows.turn.intake import Phrases
-from internal.flows.turn.prompt import Question, read_question
+from internal.flows.turn.intake import IntakePhrases
+from internal.flows.turn.prompt import PromptInputs, read_question
 from internal.flows.views import artifacts as view
 from internal.language.text.spelling import unquoted
 from internal.storage.database import Database
@@ -48,12 +48,12 @@ def has_file(message: Message) -> bool:
     return any(one.get(READ) for one in message.attachments)
 
 
-def unread_files(question: Question) -> list[Message]:
+def unread_files(question: PromptInputs) -> list[Message]:
     """The messages of a question with files that nothing is known of yet."""
     return [message for message in question.asked if due(message.attachments)]
 
 
-async def with_files(question: Question, files: Files, database: Database, progress: Progress) -> Question:
+async def with_files(question: PromptInputs, files: Files, database: Database, progress: Progress) -> PromptInputs:
     """The question with the text of its files, which are read first."""
     await files.read_of(question.user, unread_files(question), progress)
     return await database.read(lambda c: read_question(c, question.turn))
@@ -79,7 +79,7 @@ def read_file(
     return RecalledPassage(0, "episode", file.id, lines), rest
 
 
-def of_files_alone(asked: Sequence[Message], phrases: Phrases, user: User) -> str | None:
+def of_files_alone(asked: Sequence[Message], phrases: IntakePhrases, user: User) -> str | None:
     """What there is to say to files without a word: that they are kept, or why one cannot be read.
 
     None if something was said, be it in a file of a voice.
@@ -106,7 +106,7 @@ def of_files_alone(asked: Sequence[Message], phrases: Phrases, user: User) -> st
     return f"{phrases(user.lang, 'cannot-read', kind=kind)} {_setting(phrases, user, kind)}".rstrip()
 
 
-def unread_lines(asked: Sequence[Message], phrases: Phrases, user: User) -> str:
+def unread_lines(asked: Sequence[Message], phrases: IntakePhrases, user: User) -> str:
     """A line for each file that could not be read; of a picture that nobody saw, with the words in it."""
     failed = [one for message in asked for one in message.attachments if FAILED in one]
     words = [_words_in(one)[:_QUOTED] for one in failed if one[FAILED] == "unseen" and _words_in(one)]
@@ -115,11 +115,11 @@ def unread_lines(asked: Sequence[Message], phrases: Phrases, user: User) -> str:
     return "\n".join(dict.fromkeys([*said, *(_unread_line(one, phrases, user) for one in rest)]))
 
 
-def _seen_line(words: str, phrases: Phrases, user: User) -> str:
+def _seen_line(words: str, phrases: IntakePhrases, user: User) -> str:
     return f"{phrases(user.lang, 'photo-words', words=words)} {_setting(phrases, user, 'photo')}".rstrip()
 
 
-def _unread_line(attachment: Mapping[str, Any], phrases: Phrases, user: User) -> str:
+def _unread_line(attachment: Mapping[str, Any], phrases: IntakePhrases, user: User) -> str:
     kind, reason, name = str(attachment["kind"]), str(attachment[FAILED]), str(attachment.get("name") or "")
     line = failure_line(phrases, user.lang, kind, name, reason)
     return f"{line} {_setting(phrases, user, kind)}".rstrip() if reason == "unseen" else line
@@ -129,13 +129,13 @@ def _words_in(attachment: Mapping[str, Any]) -> str:
     return str(attachment.get(READ) or "").partition(" | ")[2]
 
 
-def _setting(phrases: Phrases, user: User, kind: str) -> str:
+def _setting(phrases: IntakePhrases, user: User, kind: str) -> str:
     """For who runs the bot: by which setting such files are read."""
     setting = "media.transcription" if kind in SPOKEN else "media.vision" if kind == "photo" else ""
     return phrases(user.lang, "cannot-read-setting", setting=setting) if setting and user.role is Role.OWNER else ""
 
 
-def failure_line(phrases: Phrases, lang: Language, kind: str, name: str, reason: str) -> str:
+def failure_line(phrases: IntakePhrases, lang: Language, kind: str, name: str, reason: str) -> str:
     """Why a file could not be read, or not wholly."""
     if kind in SPOKEN:
         return phrases(lang, "voice-failed", reason=reason)
@@ -161,7 +161,7 @@ def _of_others(one: Message) -> bool:
     return one.role == "user" and (one.forward is not None or quotes or read or unquoted(own) != own)
 
 
-def beside_others(question: Question, passages: Sequence[RecalledPassage]) -> bool:
+def beside_others(question: PromptInputs, passages: Sequence[RecalledPassage]) -> bool:
     """Whether a prompt holds words of somebody else: a group, forwards, quotes, files, imports, pages."""
     theirs = any(one.kind != "message" or any(line.kind == "other" for line in one.lines) for one in passages)
     return theirs or question.turn.chat_id < 0 or any(map(_of_others, (*question.asked, *question.earlier)))

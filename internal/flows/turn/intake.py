@@ -50,7 +50,7 @@ ALONE = timedelta(minutes=5)
 """For so long a file is left to the turn of its message; then a job reads it."""
 
 
-class Phrases(Protocol):
+class IntakePhrases(Protocol):
     def __call__(self, lang: Language, key: str, **values: str | int | float) -> str:
         """The localised sentence of that key, as Markdown."""
 
@@ -76,7 +76,7 @@ class Intake:
         clock: Clock,
         buffers: DialogueBuffers,
         access_config: AccessConfig,
-        phrases: Phrases,
+        phrases: IntakePhrases,
         group_window: timedelta,
         chronicling: SessionLifecycle = UNJUDGED,
         reads: frozenset[str] = frozenset(),
@@ -302,9 +302,9 @@ def _append_event(
 def _remember_authors(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
     """Creates or updates who speaks, and the author of a forward, by Telegram id. The reason if that is refused."""
     origin, speaker, refused = incoming.forward, incoming.speaker, None
-    named = [] if speaker is None else [people.Sender(speaker.id, speaker.name, speaker.username)]
+    named = [] if speaker is None else [people.TelegramAccount(speaker.id, speaker.name, speaker.username)]
     if origin is not None and origin.user_id is not None:
-        named.append(people.Sender(origin.user_id, origin.name, origin.username))
+        named.append(people.TelegramAccount(origin.user_id, origin.name, origin.username))
     for sender in named:
         if sender.telegram_id <= 0 or sender.telegram_id in (incoming.user_id, incoming.bot_id):
             continue

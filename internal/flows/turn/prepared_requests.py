@@ -13,7 +13,7 @@ from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import Action
 from internal.flows.turn.files import has_file
-from internal.flows.turn.prompt import Prompts, Question, read_question, shortened
+from internal.flows.turn.prompt import PromptInputs, Prompts, read_question, shortened
 from internal.flows.turn.tools.toolbox import Toolbox
 from internal.flows.turn.tools.web_pages import Web
 from internal.scheduling.clock import Clock
@@ -44,7 +44,7 @@ class Requests:
     ) -> None:
         self._database, self._prompts, self._clock, self._opens_tasks = database, prompts, clock, opens_tasks
         self._commands, self._web = commands, web
-        self._built: dict[Lane, tuple[Question, ResponderRequest]] = {}
+        self._built: dict[Lane, tuple[PromptInputs, ResponderRequest]] = {}
         self._preparing: dict[Lane, asyncio.Task[None]] = {}
 
     @contextlib.contextmanager
@@ -61,7 +61,7 @@ class Requests:
             task.cancel()
             raise
 
-    async def of(self, question: Question) -> ResponderRequest:
+    async def of(self, question: PromptInputs) -> ResponderRequest:
         """The request for a question: as prepared or as built for an earlier attempt, else built now."""
         lane = _lane(question.turn)
         if (preparing := self._preparing.get(lane)) is not None:  # stays there, so that `drop` ends one given up here
@@ -74,27 +74,27 @@ class Requests:
         self._built[lane] = (question, request)
         return request
 
-    def prepared(self, turn: Turn) -> Question | None:
+    def prepared(self, turn: Turn) -> PromptInputs | None:
         """The question as it was when its request was built."""
         built = self._built.get(_lane(turn))
         return None if built is None else built[0]
 
-    def shorten(self, question: Question) -> None:
+    def shorten(self, question: PromptInputs) -> None:
         """Leaves out what the model had no room for. Raises ModelContextExceeded if nothing is left to leave out."""
         built, request = self._built[_lane(question.turn)]
         self._built[_lane(question.turn)] = (built, shortened(request))
 
-    def tasks_of(self, question: Question) -> Sequence[Reminder]:
+    def tasks_of(self, question: PromptInputs) -> Sequence[Reminder]:
         """The tasks that the model asked for while it answered."""
         request = self._built[_lane(question.turn)][1]
         return request.toolbox.reminders if isinstance(request.toolbox, Toolbox) else ()
 
-    def actions_of(self, question: Question) -> Sequence[Action]:
+    def actions_of(self, question: PromptInputs) -> Sequence[Action]:
         """What else the model asked for by tools while it answered."""
         request = self._built[_lane(question.turn)][1]
         return request.toolbox.actions if isinstance(request.toolbox, Toolbox) else ()
 
-    def has_read(self, question: Question) -> bool:
+    def has_read(self, question: PromptInputs) -> bool:
         """Whether the model read somebody else's page while it answered."""
         toolbox = self._built[_lane(question.turn)][1].toolbox
         return isinstance(toolbox, Toolbox) and toolbox.has_read
@@ -121,11 +121,11 @@ class Requests:
         if (task := self._preparing.pop(lane, None)) is not None:
             task.cancel()
 
-    async def _build(self, question: Question) -> ResponderRequest:
+    async def _build(self, question: PromptInputs) -> ResponderRequest:
         request = await self._prompts.request(question)
         return replace(request, toolbox=self._toolbox(question, request))
 
-    def _toolbox(self, question: Question, request: ResponderRequest) -> Toolbox:
+    def _toolbox(self, question: PromptInputs, request: ResponderRequest) -> Toolbox:
         """An empty one: what the model asked for in an attempt that failed is not done."""
         return Toolbox(
             self._database,

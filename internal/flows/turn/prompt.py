@@ -70,7 +70,7 @@ RECENT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PromptInputs:
     """The frozen inputs of one attempt. `memory` names the state of the owner's memory: any change moves it."""
 
     turn: Turn
@@ -103,7 +103,7 @@ class Question:
         earlier = (one for one in self.earlier[-SAID_BEFORE:] if one.role == "user")
         return Asked(self.text, self.said, list(filter(None, map(_said, earlier))))
 
-    def same_as(self, other: Question) -> bool:
+    def same_as(self, other: PromptInputs) -> bool:
         """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
         return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
 
@@ -112,7 +112,7 @@ def _said(message: Message) -> str:
     return "" if message.forward is not None else unquoted(message.content).strip()
 
 
-def freeze(connection: Connection, turn: Turn, prepared: Question | None = None) -> Question | None:
+def freeze(connection: Connection, turn: Turn, prepared: PromptInputs | None = None) -> PromptInputs | None:
     """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over.
 
     What was `prepared` is taken if nothing that it was read from has changed since.
@@ -121,7 +121,7 @@ def freeze(connection: Connection, turn: Turn, prepared: Question | None = None)
     return None if started is None else read_question(connection, started, prepared)
 
 
-def read_question(connection: Connection, turn: Turn, known: Question | None = None) -> Question:
+def read_question(connection: Connection, turn: Turn, known: PromptInputs | None = None) -> PromptInputs:
     """The inputs of a turn as they are now, of which some earlier state may be `known`."""
     user, memory = users.get_with_version(connection, turn.user_id, besides=INDEXING)
     if known is not None and (known.turn.id, known.user, known.memory) == (turn.id, user, memory):
@@ -133,7 +133,7 @@ def read_question(connection: Connection, turn: Turn, known: Question | None = N
     rev = max((message.rev for message in asked), default=0)
     standing = instructions.active(connection, turn.user_id)
     settled = (rev, snapshot, memory, tuple(tasks.pending(connection, turn.user_id)), tuple(standing))
-    return Question(turn, user, tuple(asked), tuple(earlier), *settled, apart=apart)
+    return PromptInputs(turn, user, tuple(asked), tuple(earlier), *settled, apart=apart)
 
 
 def _remembered(connection: Connection, turn: Turn) -> tuple[list[Message], bool]:
@@ -183,7 +183,7 @@ class Prompts:
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
         self._prompt_filter, self._pictures = prompt_filter, pictures
 
-    async def request(self, question: Question) -> ResponderRequest:
+    async def request(self, question: PromptInputs) -> ResponderRequest:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
@@ -231,7 +231,7 @@ class Prompts:
             return request
         return await self._discretion.kept(request, question.wanted, len(_dialogue(asked, pictures)))
 
-    async def search(self, question: Question, query: str, *, people: bool) -> RecallResult:
+    async def search(self, question: PromptInputs, query: str, *, people: bool) -> RecallResult:
         """Recalls for other words in the same turn. With `people` it chooses relevant people too."""
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
@@ -240,7 +240,7 @@ class Prompts:
             found = await self._discretion.found(user.user_id, question.wanted, found)
         return replace(found, passages=await self._prompt_filter.passages(user.user_id, found.passages))
 
-    async def may_see(self, question: Question, titles: Sequence[str]) -> list[bool]:
+    async def may_see(self, question: PromptInputs, titles: Sequence[str]) -> list[bool]:
         """For each title of something found in the same turn, whether it may be in the prompt."""
         if self._discretion is None:
             return [True] * len(titles)

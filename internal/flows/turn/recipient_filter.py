@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage
-from internal.dialogue.snapshots.model import Item
+from internal.dialogue.snapshots.model import SnapshotItem
 from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
 from internal.language.discretion.recipients import Recipient, least_odds, words_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
@@ -178,7 +178,7 @@ class RecipientFilter:
         self.left_out += [frozenset()] * (not allowed)
         return allowed
 
-    def items(self, part: Sequence[Item]) -> tuple[Item, ...]:
+    def items(self, part: Sequence[SnapshotItem]) -> tuple[SnapshotItem, ...]:
         return tuple(one for one in part if self.may(one.text))
 
     def memory(self, one: RecalledMemory) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from internal.agents.citation_forms import Mark
+from internal.agents.citation_forms import CitationMark
 from internal.agents.citations import marks_in, superscript
 from internal.agents.model import ResponderRequest
 from internal.dialogue.model import ReplySource, SourceKind
@@ -21,7 +21,7 @@ def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
 
 def page_links(request: ResponderRequest, reply: str) -> str:
     """The addresses of the cited web pages under their numbers, one a line, to stand below the reply."""
-    pages = {Mark("S", one.n): one.ref_id for one in request.passages if one.kind == "page"}
+    pages = {CitationMark("S", one.n): one.ref_id for one in request.passages if one.kind == "page"}
     cited = enumerate(marks_in(reply), start=1)
     return "\n".join(f"{superscript(n)} {pages[mark]}" for n, mark in cited if mark in pages)
 
@@ -32,13 +32,15 @@ def used_memories(request: ResponderRequest, reply: str) -> list[str]:
     An associated memory counts only where it is cited: else a link would strengthen itself by being recalled.
     """
     marked = set(marks_in(reply))
-    cited = [one.node_id for one in request.memories if Mark("M", one.n) in marked]
+    cited = [one.node_id for one in request.memories if CitationMark("M", one.n) in marked]
     return cited or [one.node_id for one in request.memories if not one.associated]
 
 
-def _given_sources(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
+def _given_sources(request: ResponderRequest) -> Mapping[CitationMark, tuple[SourceKind, str]]:
     """Kind and id of each mark."""
-    given: dict[Mark, tuple[SourceKind, str]] = {Mark("F", one.n): ("fact", one.fact_id) for one in request.facts}
-    given |= {Mark("M", one.n): ("memory", one.node_id) for one in request.memories}
-    given |= {Mark("I", one.n): ("memory", one.node_id) for one in request.instructions}
-    return given | {Mark("S", one.n): (one.kind, one.ref_id) for one in request.passages}
+    given: dict[CitationMark, tuple[SourceKind, str]] = {
+        CitationMark("F", one.n): ("fact", one.fact_id) for one in request.facts
+    }
+    given |= {CitationMark("M", one.n): ("memory", one.node_id) for one in request.memories}
+    given |= {CitationMark("I", one.n): ("memory", one.node_id) for one in request.instructions}
+    return given | {CitationMark("S", one.n): (one.kind, one.ref_id) for one in request.passages}

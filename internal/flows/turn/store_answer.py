@@ -15,15 +15,15 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox.model import Rendered
 from internal.dialogue.model import CARDS_MARK, Message, Turn, TurnState
 from internal.events import bus, repository as events
-from internal.events.bus import Topic
+from internal.events.bus import EventTopic
 from internal.flows.sessions.lifecycle import SessionLifecycle
-from internal.flows.turn.attempts import Outcome
+from internal.flows.turn.attempts import AttemptOutcome
 from internal.flows.turn.commands.apply import CommandFlow
-from internal.flows.turn.commands.model import NO_COMMANDS, Card, Commands
+from internal.flows.turn.commands.model import NO_COMMANDS, ActionCard, Commands
 from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.enqueue import OutgoingPart, answer_parts, card_parts, enqueue
 from internal.flows.turn.files import Keyboard
-from internal.flows.turn.prompt import Question
+from internal.flows.turn.prompt import PromptInputs
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.llm.model import ChatReply
 from internal.memory.plasticity.decay import Plasticity
@@ -86,7 +86,9 @@ class AnswerStore:
         self._render, self._ended = render, ended
         self._chronicling, self._plasticity, self._grants, self._commands = chronicling, plasticity, grants, commands
 
-    async def keep(self, question: Question, answer: Answer, placeholder: str | None, *, last: bool) -> Outcome:
+    async def keep(
+        self, question: PromptInputs, answer: Answer, placeholder: str | None, *, last: bool
+    ) -> AttemptOutcome:
         """Stores an answer. If its question changed meanwhile: nothing, and EDITED, unless this is the `last` try."""
         turn, now = question.turn, self._clock.now()
         state = TurnState.CANCELLED if answer.stopped else TurnState.ANSWERED
@@ -103,24 +105,24 @@ class AnswerStore:
             message, granted = await self._database.write(changes_together(work), point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
-            return Outcome.EDITED
+            return AttemptOutcome.EDITED
         if message is not None:
             self._buffers.add(message, now)
         if self._grants is not None and granted:
             self._grants.count(granted)
         self._ended(turn, state.value)
-        return Outcome.DONE
+        return AttemptOutcome.DONE
 
     async def say(
         self,
-        question: Question,
+        question: PromptInputs,
         text: str,
         state: TurnState,
         placeholder: str | None,
         *,
         error: str | None = None,
         below: Keyboard = None,
-    ) -> Outcome:
+    ) -> AttemptOutcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
         turn, now = question.turn, self._clock.now()
         parts = answer_parts(self._render(text), below)
@@ -136,13 +138,13 @@ class AnswerStore:
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
-        return Outcome.DONE
+        return AttemptOutcome.DONE
 
     def _store(
-        self, connection: Connection, question: Question, answer: Answer, placeholder: str | None, now: datetime
+        self, connection: Connection, question: PromptInputs, answer: Answer, placeholder: str | None, now: datetime
     ) -> tuple[Message | None, Sequence[GrantedReminder]]:
         turn, granted = question.turn, self._granted(connection, question, answer, now)
-        cards = [Card([one.part], one.keyboard) for one in granted]
+        cards = [ActionCard([one.part], one.keyboard) for one in granted]
         if self._commands is not None:
             cards += self._commands.carry_out(connection, question, answer.commands.actions, now)
         messages = [*answer_parts(answer.parts, answer.below), *(part for one in cards for part in card_parts(one))]
@@ -158,14 +160,14 @@ class AnswerStore:
         return message, granted
 
     def _granted(
-        self, connection: Connection, question: Question, answer: Answer, now: datetime
+        self, connection: Connection, question: PromptInputs, answer: Answer, now: datetime
     ) -> Sequence[GrantedReminder]:
         if self._grants is None or answer.requested is None:
             return ()
         return self._grants.grant(connection, question, answer.requested, now)
 
     def _add_message(
-        self, connection: Connection, question: Question, answer: Answer, cards: Sequence[Card], now: datetime
+        self, connection: Connection, question: PromptInputs, answer: Answer, cards: Sequence[ActionCard], now: datetime
     ) -> Message:
         """Adds the reply and its cards to the dialogue, with its sources; what it used grows stronger."""
         turn, reply = question.turn, answer.reply.text
@@ -199,11 +201,13 @@ def append_event(connection: Connection, kind: str, turn: Turn, now: datetime, p
 
 
 def _publish(
-    connection: Connection, question: Question, now: datetime, payload: dict[str, Any], message: str | None = None
+    connection: Connection, question: PromptInputs, now: datetime, payload: dict[str, Any], message: str | None = None
 ) -> str:
     about = {"turn": question.turn.id, "message": message, "caused_by": question.begun}
     fields: dict[str, Any] = {"payload": payload, "links": {name: ref for name, ref in about.items() if ref}}
-    return bus.publish(connection, Topic.PROCESSED, source=RESPONDER, now=now, user_id=question.turn.user_id, **fields)
+    return bus.publish(
+        connection, EventTopic.PROCESSED, source=RESPONDER, now=now, user_id=question.turn.user_id, **fields
+    )
 
 
 class _Edited(Exception):

@@ -13,7 +13,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.language.names.kin import kin_of_relation
-from internal.language.names.kin_map import Stated
+from internal.language.names.kin_map import StatedTie
 from internal.language.names.kin_questions import ASKS, Ties, kin_lines
 from internal.language.text.spelling import text_language
 from internal.language.worker.calls import LanguageCalls
@@ -40,7 +40,7 @@ def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties
             of_kin, end = relations[fact.name]
             who, whom = (fact.source, fact.target) if end == "source" else (fact.target, fact.source)
             if {who, whom} <= {owner, *known}:
-                stated.append(Stated(who, of_kin, whom, fact.id))
+                stated.append(StatedTie(who, of_kin, whom, fact.id))
     return Ties(owner, known, stated), listed
 
 
@@ -61,7 +61,7 @@ class PeopleMaps:
         if silent:
             called = await self._language.run(kin_of_profiles, silent)
             stated = [
-                Stated(person.entity_id, called[person.id], ties.owner) for person in silent if person.id in called
+                StatedTie(person.entity_id, called[person.id], ties.owner) for person in silent if person.id in called
             ]
             ties = replace(ties, stated=[*ties.stated, *stated])
         return ties, listed

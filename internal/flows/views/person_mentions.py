@@ -17,7 +17,7 @@ from internal.storage.forgetting.forgettings import EVERYTHING, pending
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class EpisodeMention:
     """An episode that mentions somebody, with its lines that do, as far as they are known."""
 
     episode: Episode
@@ -25,22 +25,22 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentions:
+class MentionPage:
     """A page of mentions, newest first, with the number of all, and of each month ("2026-03")."""
 
-    page: Sequence[Mention]
+    page: Sequence[EpisodeMention]
     count: int
     months: Sequence[tuple[str, int]]
 
 
 def mentions_of(
     connection: Connection, person: Person, *, zone: ZoneInfo, limit: int = 20, offset: int = 0
-) -> Mentions:
+) -> MentionPage:
     """A page of the mentions of a person. Months are those of the owner's zone, oldest first."""
     user_id = person.user_id
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
-        return Mentions((), 0, ())
+        return MentionPage((), 0, ())
     unseen = messages_to_forget(connection, user_id)
     hidden = unseen.union(one.ref_id or "" for one in asked if one.kind == "episode")
     seen = [one for one in mention_repository.mentioned(connection, user_id, person.id) if one.episode_id not in hidden]
@@ -52,5 +52,5 @@ def mentions_of(
             lines.setdefault(line.episode_id, []).append(line)
     known = episodes.episodes_by_ids(connection, user_id, shown)
     months = Counter(f"{one.at.astimezone(zone):%Y-%m}" for one in seen)
-    page = [Mention(known[one], lines.get(one, [])) for one in shown if one in known]
-    return Mentions(page, len(seen), sorted(months.items()))
+    page = [EpisodeMention(known[one], lines.get(one, [])) for one in shown if one in known]
+    return MentionPage(page, len(seen), sorted(months.items()))

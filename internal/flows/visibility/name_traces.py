@@ -14,7 +14,7 @@ from internal.graph.model import Node, NodeFilter
 from internal.graph.store import item_kind, owner_node_id
 from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.fact_repository import Version
+from internal.knowledge.fact_repository import StoredVersion
 from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import reveals
 from internal.language.names import forms
@@ -85,7 +85,7 @@ def clear_namings(connection: Connection, user_id: int, holds: traces.Holds, now
     return cleared
 
 
-def names_at(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, str]:
+def names_at(connection: Connection, user_id: int, versions: Sequence[StoredVersion]) -> dict[str, str]:
     """The names of the things at the ends of these facts, except the owner's; read before the facts are erased."""
     ends = {end for one in versions for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
     return fact_repository.names_of(connection, user_id, ends)

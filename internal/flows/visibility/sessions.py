@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from internal.chronicle import repository, view
-from internal.chronicle.model import AGENT, Event, Session
+from internal.chronicle.model import AGENT, ChronicleEvent, Session
 from internal.chronicle.transcript import Language, markdown
 from internal.chronicle.view import HiddenMessages, View
 from internal.flows.visibility.pending_forgettings import hidden_messages
@@ -17,7 +17,7 @@ class ShownSession:
     """A session with its events in the order of NEXT, and both as graph."""
 
     session: Session
-    events: list[Event]
+    events: list[ChronicleEvent]
     view: View
 
 
@@ -73,7 +73,7 @@ def transcript(
 
 
 def _visible_sessions(connection: Connection, user_id: int, hidden: HiddenMessages) -> list[Session]:
-    events: dict[str, list[Event]] = {}
+    events: dict[str, list[ChronicleEvent]] = {}
     for event in repository.events(connection, user_id):
         events.setdefault(event.session_id, []).append(event)
     return [

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import EMPTY, Item, Snapshot, Version
+from internal.dialogue.snapshots.model import EMPTY, Snapshot, SnapshotItem, SnapshotVersion
 from internal.events import repository as events
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.lines import own_messages
@@ -25,7 +25,7 @@ def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
     return EMPTY if version is None else without_hidden(connection, user_id)(version).snapshot
 
 
-def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], Version]:
+def without_hidden(connection: Connection, user_id: int) -> Callable[[SnapshotVersion], SnapshotVersion]:
     """A function that removes what is hidden from versions of this owner's snapshot."""
     asked = forgettings.pending(connection, user_id)
     corrected = [_corrected(connection, one) for one in forgettings.replaced(connection, user_id)]
@@ -37,7 +37,7 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], 
         messages |= _messages_with(connection, one)
     going = telling(connection, asked)
 
-    def show(version: Version) -> Version:
+    def show(version: SnapshotVersion) -> SnapshotVersion:
         if everything is not None and version.created_at <= everything.created_at:
             return replace(version, snapshot=EMPTY)
         left = version.snapshot.without(messages, going)
@@ -46,7 +46,7 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[Version], 
     return show
 
 
-def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item], bool]:
+def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[SnapshotItem], bool]:
     """A test for items of before a correction that state what it replaced: in its words, or naming its old other end.
 
     The latter counts only in items that rest on the messages of the fact.
@@ -63,7 +63,7 @@ def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Item],
     said = own_messages(connection, user_id, fact_id) if moved else ()
     names_target = name_traces.naming(name_traces.names_by_id(connection, user_id, old.target) if moved else ())
 
-    def states(item: Item) -> bool:
+    def states(item: SnapshotItem) -> bool:
         rests_on_it = not set(said).isdisjoint(item.sources)
         return item.at <= replaced.created_at and (holds(item.text) or (rests_on_it and names_target(item.text)))
 
@@ -110,7 +110,7 @@ def _names_of_thing(connection: Connection, asked: Forgetting) -> list[str]:
     return []
 
 
-def restored(connection: Connection, user_id: int, version: int, now: datetime) -> Version:
+def restored(connection: Connection, user_id: int, version: int, now: datetime) -> SnapshotVersion:
     """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
     again = snapshots.restore(connection, user_id, version, now)
     payload = {"version": again.version, "restored_from": version}

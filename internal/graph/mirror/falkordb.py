@@ -17,7 +17,7 @@ from internal.errors import ConfigurationError, MirrorUnavailable, Refused
 from internal.graph.labels import NODES
 from internal.graph.mirror import cypher as language
 from internal.graph.mirror.bulk import BulkWriter
-from internal.graph.mirror.projection import STORED_TYPES, Batch, Mark, MirrorEdge, MirrorNode, Rows
+from internal.graph.mirror.projection import STORED_TYPES, Batch, MirrorEdge, MirrorMark, MirrorNode, Rows
 from internal.storage.chunks import chunks
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Falkor:
         with _translated():
             await (await self._connected()).execute_command("GRAPH.LIST")
 
-    async def mark(self, user_id: int) -> Mark | None:
+    async def mark(self, user_id: int) -> MirrorMark | None:
         with _translated():
             connection = await self._connected()
             found = await connection.hgetall(_mark(user_id))
@@ -87,13 +87,13 @@ class Falkor:
                 known |= {row[0] for row in found.result_set}
         return known
 
-    async def apply(self, user_id: int, batch: Batch, mark: Mark) -> None:
+    async def apply(self, user_id: int, batch: Batch, mark: MirrorMark) -> None:
         graph = await self._graph(_graph(user_id))
         await _apply(graph, batch)
         with _translated():
             await (await self._connected()).hset(_mark(user_id), mapping=_fields(mark))
 
-    async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
+    async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: MirrorMark) -> None:
         connection = await self._connected()
         fresh, name = f"{{{_graph(user_id)}}}:new", _graph(user_id)
         with _translated():
@@ -247,13 +247,13 @@ def _mark(user_id: int) -> str:
     return f"{{{_graph(user_id)}}}:mark"
 
 
-def _fields(mark: Mark) -> dict[Any, Any]:
+def _fields(mark: MirrorMark) -> dict[Any, Any]:
     return {"version": mark.version, "seq": mark.seq, "graph": int(mark.graph)}
 
 
-def _mark_of(found: Mapping[Any, Any]) -> Mark | None:
+def _mark_of(found: Mapping[Any, Any]) -> MirrorMark | None:
     try:
-        return Mark(str(found["version"]), int(found["seq"]), found["graph"] == "1")
+        return MirrorMark(str(found["version"]), int(found["seq"]), found["graph"] == "1")
     except (KeyError, ValueError):
         return None
 

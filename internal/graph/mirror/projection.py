@@ -67,7 +67,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MirrorMark:
     """The last change and the version of a mirror; `graph` is whether the owner has a graph there."""
 
     version: str
@@ -90,16 +90,16 @@ class GraphMirror(Protocol):
     def target(self) -> str:
         """Where it is, without a password: the key of its cursors."""
 
-    async def mark(self, user_id: int) -> Mark | None:
+    async def mark(self, user_id: int) -> MirrorMark | None:
         """The mark of this owner's mirror; None if it does not exist or does not match its mark."""
 
     async def known(self, user_id: int, ids: Mapping[str, Collection[str]]) -> set[str]:
         """Those of these nodes, by label, that are mirrored."""
 
-    async def apply(self, user_id: int, batch: Batch, mark: Mark) -> None:
+    async def apply(self, user_id: int, batch: Batch, mark: MirrorMark) -> None:
         """Applies a batch to the mirror and sets the mark."""
 
-    async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
+    async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: MirrorMark) -> None:
         """Replaces the owner's graph at once, when all of it is written. Without a graph (`mark.graph`) drops it."""
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:

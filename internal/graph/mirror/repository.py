@@ -21,7 +21,7 @@ _ENDS: Final = ("source", "target")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GraphChange:
     seq: int
     kind: str
     id: str
@@ -49,11 +49,11 @@ def newest(connection: Connection, user_id: int) -> int:
     return int(connection.execute(query).scalar_one() or 0)
 
 
-def changes_after(connection: Connection, user_id: int, seq: int, limit: int) -> list[Change]:
+def changes_after(connection: Connection, user_id: int, seq: int, limit: int) -> list[GraphChange]:
     """At most `limit` of an owner's changes after a place of the log, in their order."""
     ours = (changes.c.user_id == user_id) & (changes.c.seq > seq)
     query = select(changes.c.seq, changes.c.kind, changes.c.id).where(ours).order_by(changes.c.seq).limit(limit)
-    return [Change(*row) for row in connection.execute(query)]
+    return [GraphChange(*row) for row in connection.execute(query)]
 
 
 def cursor(connection: Connection, user_id: int, target: str) -> int | None:

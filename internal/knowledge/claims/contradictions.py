@@ -10,7 +10,7 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import fact_repository
 from internal.knowledge.claims.changes import Changes
-from internal.knowledge.claims.time_rules import Conflict, Span
+from internal.knowledge.claims.time_rules import Span, SpanConflict
 from internal.knowledge.relations import Group
 
 UNRESOLVED: Final = "unresolved"
@@ -29,7 +29,7 @@ class Contradictions:
         self._nodes: dict[str, Node] | None = None
 
     def compare(
-        self, group: Group, conflicts: Sequence[Conflict], edges: Mapping[Span, str], group_edges: Collection[str]
+        self, group: Group, conflicts: Sequence[SpanConflict], edges: Mapping[Span, str], group_edges: Collection[str]
     ) -> None:
         """Opens new contradictions, updates those that persist and settles those that are gone."""
         wanted = {
@@ -77,7 +77,7 @@ class Contradictions:
         fact_repository.close_question(self._connection, self._user_id, node_id, answer, self._now)
         self._changes.settled.append(node_id)
 
-    def _open(self, relation: str, facts: Collection[str], conflict: Conflict) -> None:
+    def _open(self, relation: str, facts: Collection[str], conflict: SpanConflict) -> None:
         # Ids and the relation's name only: what is forgotten must not live on in a description.
         properties = {"description": f"{relation}: {', '.join(conflict.reasons)}", "facts": sorted(facts)}
         node = store.add_node(

@@ -15,7 +15,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True, eq=False)
-class Period:
+class SpanDraft:
     """A span under construction. `said_end`: a claim with both dates stated its end, so an end without a beginning
     does not change it. `undated` are claims that support it without a date."""
 
@@ -44,19 +44,19 @@ class Period:
         return [claim for claim in self.claims if claim.valid_at == moment]
 
 
-def starts(interval: Period | Claim) -> datetime:
+def starts(interval: SpanDraft | Claim) -> datetime:
     """The beginning; an unknown one is long ago."""
-    at = interval.start if isinstance(interval, Period) else interval.valid_at
+    at = interval.start if isinstance(interval, SpanDraft) else interval.valid_at
     return _LONG_AGO if at is None else at
 
 
-def stops(interval: Period | Claim) -> datetime:
+def stops(interval: SpanDraft | Claim) -> datetime:
     """The end; an open one is never."""
-    at = interval.end if isinstance(interval, Period) else interval.invalid_at
+    at = interval.end if isinstance(interval, SpanDraft) else interval.invalid_at
     return _NEVER if at is None else at
 
 
-def overlapping(one: Period, other: Period) -> bool:
+def overlapping(one: SpanDraft, other: SpanDraft) -> bool:
     return starts(one) < stops(other) and starts(other) < stops(one)
 
 
@@ -88,11 +88,11 @@ class Track:
 
     def __init__(self, number: int, claims: Sequence[Claim]) -> None:
         self.number = number
-        self.dated: list[Period] = []
-        self.vague: list[Period] = []
-        self.contested: list[tuple[Period, Period]] = []
+        self.dated: list[SpanDraft] = []
+        self.vague: list[SpanDraft] = []
+        self.contested: list[tuple[SpanDraft, SpanDraft]] = []
         self._undated = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is None]
-        self._loose: list[tuple[Claim, Period | None]] = []
+        self._loose: list[tuple[Claim, SpanDraft | None]] = []
         dated = [claim for claim in claims if claim.valid_at is not None]
         ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
         timed = [(starts(claim), 1, claim_order(claim), claim) for claim in dated]
@@ -103,7 +103,7 @@ class Track:
             elif (lost := self._end(claim, moment)) is not None:
                 self._loose.append((claim, lost.against))
 
-    def settle(self, pieces: Sequence[Period]) -> None:
+    def settle(self, pieces: Sequence[SpanDraft]) -> None:
         """Lays claims without dates: to the piece of this track that is open, else beside, with what only ended."""
         ended = self._vague_end([claim for claim, _ in self._loose])
         still = [piece for piece in pieces if piece.end is None]
@@ -115,7 +115,7 @@ class Track:
             against += [period for period in self.vague if period.owned and not ended.owned]
             self.contested += [(period, ended) for period in {id(period): period for period in against}.values()]
 
-    def _vague_home(self, claim: Claim, ended: Period | None) -> Period:
+    def _vague_home(self, claim: Claim, ended: SpanDraft | None) -> SpanDraft:
         """A claim said after the end was stated is about another time; nobody else's claim ends the owner's word."""
         if ended is None or (owned(claim) and not ended.owned):
             return self._standing()
@@ -130,7 +130,7 @@ class Track:
                 beneath = [other for other in running if other is not period and overlapping(period, other)]
                 self.contested += [(period, other) for other in beneath]
                 return
-        fresh = Period(self.number, moment, claim.invalid_at, [claim], said_end=claim.invalid_at is not None)
+        fresh = SpanDraft(self.number, moment, claim.invalid_at, [claim], said_end=claim.invalid_at is not None)
         self.dated.append(fresh)
         self.contested += [(period, fresh) for period in running if stops(period) > moment]
 
@@ -151,19 +151,19 @@ class Track:
             return None
         return _LooseEnd(None)
 
-    def _vague_end(self, ends: Sequence[Claim]) -> Period | None:
+    def _vague_end(self, ends: Sequence[Claim]) -> SpanDraft | None:
         if not ends:
             return None
         first = min(ends, key=lambda claim: (not owned(claim), stops(claim)))
-        period = Period(self.number, None, first.invalid_at, ends=list(ends))
+        period = SpanDraft(self.number, None, first.invalid_at, ends=list(ends))
         self.vague.append(period)
         return period
 
-    def _standing(self) -> Period:
+    def _standing(self) -> SpanDraft:
         for period in self.vague:
             if period.end is None:
                 return period
-        self.vague.append(Period(self.number, None, None))
+        self.vague.append(SpanDraft(self.number, None, None))
         return self.vague[-1]
 
 
@@ -171,10 +171,10 @@ class Track:
 class _LooseEnd:
     """An end that ended nothing, and the period of the owner's that it may not end."""
 
-    against: Period | None
+    against: SpanDraft | None
 
 
-def _agree(period: Period, claim: Claim) -> bool:
+def _agree(period: SpanDraft, claim: Claim) -> bool:
     """Whether a claim may join: it must not touch or move an end where one side is the owner's word alone."""
     if period.owned == owned(claim):
         return True
@@ -185,7 +185,7 @@ def _agree(period: Period, claim: Claim) -> bool:
     return period.end in (None, claim.invalid_at)
 
 
-def _join(period: Period, claim: Claim) -> None:
+def _join(period: SpanDraft, claim: Claim) -> None:
     if period.end == claim.valid_at:
         period.end, period.said_end = claim.invalid_at, claim.invalid_at is not None
     elif claim.invalid_at is not None:
@@ -199,16 +199,16 @@ class Cutting:
     """A period cut at what began later on other tracks. `passed` are claims that might have closed a piece of it and
     did not, with whether only the owner's word kept it open."""
 
-    pieces: list[Period]
-    passed: list[tuple[Period, Claim, bool]]
+    pieces: list[SpanDraft]
+    passed: list[tuple[SpanDraft, Claim, bool]]
 
 
-def cut_period(period: Period, others: Sequence[Claim]) -> Cutting:
+def cut_period(period: SpanDraft, others: Sequence[Claim]) -> Cutting:
     """Closes a dated period at the claims of other targets (in order of time) and begins it anew where it is claimed
     again. Claims from exactly the same moment as one of its own close nothing."""
     cutting = Cutting([], [])
     waiting = list(period.claims)
-    piece: Period | None = None
+    piece: SpanDraft | None = None
     for other in others:
         if not starts(period) < starts(other) < stops(period):
             continue
@@ -228,25 +228,25 @@ def cut_period(period: Period, others: Sequence[Claim]) -> Cutting:
 
 
 def _advance(
-    cutting: Cutting, period: Period, piece: Period | None, waiting: list[Claim], until: Claim | None
-) -> Period | None:
+    cutting: Cutting, period: SpanDraft, piece: SpanDraft | None, waiting: list[Claim], until: Claim | None
+) -> SpanDraft | None:
     """Takes the period's own claims up to that of another track, beginning a new piece where none is open."""
     while waiting and (until is None or starts(waiting[0]) <= starts(until)):
         claim = waiting.pop(0)
         if piece is None:
-            piece = Period(period.track, claim.valid_at, period.end, said_end=period.said_end)
+            piece = SpanDraft(period.track, claim.valid_at, period.end, said_end=period.said_end)
             cutting.pieces.append(piece)
         piece.claims.append(claim)
     return piece
 
 
-def _outright_both(piece: Period, other: Claim) -> bool:
+def _outright_both(piece: SpanDraft, other: Claim) -> bool:
     if not outright(other):
         return False
     return any(outright(claim) and starts(claim) < starts(other) < stops(claim) for claim in piece.claims)
 
 
-def _hand_over(period: Period, pieces: Sequence[Period]) -> None:
+def _hand_over(period: SpanDraft, pieces: Sequence[SpanDraft]) -> None:
     """Gives each end to the last piece that began before it."""
     for end in period.ends:
         [piece for piece in pieces if starts(piece) < stops(end)][-1].ends.append(end)

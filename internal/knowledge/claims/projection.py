@@ -14,7 +14,7 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import ALSO, Changes
 from internal.knowledge.claims.contradictions import Contradictions
 from internal.knowledge.claims.time_rules import Span, project
-from internal.knowledge.fact_repository import Version, merged_attributes
+from internal.knowledge.fact_repository import StoredVersion, merged_attributes
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group
 from internal.language.dates.precision import DatePrecision, finest
@@ -81,7 +81,7 @@ class FactProjector(Projector):
         for group in sorted(set(groups), key=lambda one: (one[0], one[1], one[2] or "")):
             self._project(group)
 
-    def delete(self, versions: Collection[Version]) -> None:
+    def delete(self, versions: Collection[StoredVersion]) -> None:
         """Deletes versions; their successors are linked to their predecessors."""
         for version in versions:
             for after in fact_repository.successors(self.connection, self.user_id, [version.fact.id]).values():
@@ -90,10 +90,10 @@ class FactProjector(Projector):
         self.changes.deleted.extend(store.delete_edges(self.connection, self.user_id, ids))
         self.contradictions.forget(ids)
 
-    def expire(self, version: Version) -> None:
+    def expire(self, version: StoredVersion) -> None:
         store.update_edge(self.connection, self.user_id, version.fact.id, now=self.now, times={"expired_at": self.now})
 
-    def rewrite(self, version: Version, text: Claim) -> Version:
+    def rewrite(self, version: StoredVersion, text: Claim) -> StoredVersion:
         """Replaces the words of a version by those of a remaining claim, without a trace of the old words."""
         self.changes.rewritten.append(version.fact.id)
         words = {"fact": text.fact, "update_reason": None}
@@ -102,7 +102,7 @@ class FactProjector(Projector):
             fact_repository.relink(self.connection, after, version.fact.id, text.fact)
         return rewritten
 
-    def supersede(self, version: Version, fact: Fact, claim_id: str) -> Version:
+    def supersede(self, version: StoredVersion, fact: Fact, claim_id: str) -> StoredVersion:
         """Expires a version and stores its successor."""
         self.expire(version)
         follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self.now)
@@ -134,7 +134,7 @@ class FactProjector(Projector):
         group_edges = {version.fact.id for version in stored} | set(edges.values())
         self.contradictions.compare(group, projection.conflicts, edges, group_edges)
 
-    def _write(self, one: _WantedSpan, version: Version | None) -> str | None:
+    def _write(self, one: _WantedSpan, version: StoredVersion | None) -> str | None:
         if version is None:
             return self._create(one)
         version = self._set_times(version, one)
@@ -151,7 +151,7 @@ class FactProjector(Projector):
             fact_repository.set_words(self.connection, version, self.now, claim_id, **changed)
         return version.fact.id
 
-    def _has_new_words(self, one: _WantedSpan, version: Version) -> bool:
+    def _has_new_words(self, one: _WantedSpan, version: StoredVersion) -> bool:
         """Whether the words of a version are outdated; a mere variant of the words is no reason for a new version."""
         by_id = {claim.id: claim for claim in one.claims}
         before = by_id.get(version.claim_id)
@@ -179,7 +179,7 @@ class FactProjector(Projector):
             self.changes.closed.append(added.fact.id)
         return added.fact.id
 
-    def _set_times(self, version: Version, one: _WantedSpan) -> Version:
+    def _set_times(self, version: StoredVersion, one: _WantedSpan) -> StoredVersion:
         fact = version.fact
         if (fact.valid_at, fact.invalid_at) == (one.span.valid_at, one.span.invalid_at):
             return version
@@ -193,7 +193,7 @@ class FactProjector(Projector):
             self.changes.moved.append(fact.id)
         return replace(version, fact=replace(fact, valid_at=one.span.valid_at, invalid_at=one.span.invalid_at))
 
-    def _remove_outdated(self, versions: Sequence[Version]) -> None:
+    def _remove_outdated(self, versions: Sequence[StoredVersion]) -> None:
         """Deletes or expires versions that are no span any more.
 
         When forgetting they are deleted: an expired version would still reveal the time of what was forgotten.
@@ -222,7 +222,7 @@ def precisions(span: Span, support: Sequence[Claim], group: Iterable[Claim]) -> 
     }
 
 
-def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) -> dict[str, Span]:
+def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[StoredVersion]) -> dict[str, Span]:
     """The span of each version: the one that holds the earliest of the version's claims."""
     span_of_version: dict[str, Span] = {}
     claims = sorted(
@@ -236,7 +236,7 @@ def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[Version]) 
     return span_of_version
 
 
-def _continued(one: _WantedSpan, versions: Sequence[Version]) -> Version | None:
+def _continued(one: _WantedSpan, versions: Sequence[StoredVersion]) -> StoredVersion | None:
     """The version that continues as this span: the one with the owner's words, else the oldest."""
     if not versions:
         return None

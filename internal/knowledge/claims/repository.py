@@ -17,7 +17,7 @@ from internal.storage.tables import claims, observations
 from internal.storage.types import new_id
 
 
-class Support(NamedTuple):
+class SupportingClaim(NamedTuple):
     """The part of a supporting claim that a version is shown with."""
 
     edge_id: str
@@ -91,9 +91,9 @@ def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) ->
     return [_read(row) for row in rows_of(connection, _OF_EDGES, edge_ids, owner=user_id)]
 
 
-def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
+def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[SupportingClaim]:
     """What supports these versions now, in the order of `said_at`."""
-    return [Support(*row) for row in rows_of(connection, _SUPPORTING, edge_ids, owner=user_id)]
+    return [SupportingClaim(*row) for row in rows_of(connection, _SUPPORTING, edge_ids, owner=user_id)]
 
 
 def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], edge_id: str | None) -> None:

@@ -40,7 +40,7 @@ from typing import Final, Literal
 
 from internal.errors import Refused
 from internal.knowledge.claims.periods import (
-    Period,
+    SpanDraft,
     Track,
     also,
     claim_order,
@@ -77,7 +77,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class SpanConflict:
     """Spans that cannot all be right, and the reasons why."""
 
     reasons: tuple[Reason, ...]
@@ -92,7 +92,7 @@ class Projection:
     """
 
     spans: tuple[Span, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[SpanConflict, ...] = ()
     parallel: tuple[tuple[Span, Span], ...] = ()
 
 
@@ -137,8 +137,8 @@ class _Timeline:
     def __init__(self, claims: Sequence[Claim], functional: bool) -> None:
         self._functional = functional
         self._claims = claims
-        self._clashes: list[tuple[Reason, Period, Period]] = []
-        self._parallel: list[tuple[Period, Period]] = []
+        self._clashes: list[tuple[Reason, SpanDraft, SpanDraft]] = []
+        self._parallel: list[tuple[SpanDraft, SpanDraft]] = []
 
     def projection(self) -> Projection:
         laid = _by_target(self._claims) if self._functional else _by_statement(self._claims)
@@ -159,7 +159,7 @@ class _Timeline:
             self._compare_unclear([*vague, *dated], laid.unclear)
         return self._result([*vague, *dated])
 
-    def _cut(self, periods: Sequence[Period]) -> dict[Period, list[Period]]:
+    def _cut(self, periods: Sequence[SpanDraft]) -> dict[SpanDraft, list[SpanDraft]]:
         """The pieces of each period after rules 4 to 6; without cuts, the period itself."""
         if not self._functional:
             return {period: [period] for period in periods}
@@ -175,10 +175,10 @@ class _Timeline:
                 self._parallel.append((piece, home[claim.id]))
         return {period: cutting.pieces for period, cutting in cuttings.items()}
 
-    def _clash(self, reason: Reason, these: Sequence[Period], those: Sequence[Period]) -> None:
+    def _clash(self, reason: Reason, these: Sequence[SpanDraft], those: Sequence[SpanDraft]) -> None:
         self._clashes += [(reason, one, other) for one, other in product(these, those) if overlapping(one, other)]
 
-    def _compare_beginnings(self, dated: Sequence[Period]) -> None:
+    def _compare_beginnings(self, dated: Sequence[SpanDraft]) -> None:
         """Rule 8 for functional relations."""
         for one, other in combinations(dated, 2):
             if one.track == other.track or not overlapping(one, other):
@@ -190,7 +190,7 @@ class _Timeline:
                     else:
                         self._clashes.append(("same_moment", one, other))
 
-    def _compare_unknown(self, vague: Sequence[Period], dated: Sequence[Period]) -> None:
+    def _compare_unknown(self, vague: Sequence[SpanDraft], dated: Sequence[SpanDraft]) -> None:
         """Rule 7 for functional relations."""
         for period in vague:
             for other in (*dated, *vague):
@@ -201,19 +201,19 @@ class _Timeline:
                 else:
                     self._clashes.append(("unknown_date", period, other))
 
-    def _compare_unsaid(self, dated: Sequence[Period]) -> None:
+    def _compare_unsaid(self, dated: Sequence[SpanDraft]) -> None:
         """Rule 9."""
         for closed, running in permutations(dated, 2):
             if closed.track != running.track and closed.end == running.start and _doubted(closed, running):
                 self._clashes.append(("unknown_date", closed, running))
 
-    def _compare_denials(self, periods: Sequence[Period]) -> None:
+    def _compare_denials(self, periods: Sequence[SpanDraft]) -> None:
         """Rule 8 for other relations."""
         for one, other in combinations(periods, 2):
             if one.track != other.track and one.end is None and other.end is None and _denied(one, other):
                 self._clashes.append(("denial", one, other))
 
-    def _compare_unclear(self, periods: Sequence[Period], unclear: Sequence[tuple[str, int]]) -> None:
+    def _compare_unclear(self, periods: Sequence[SpanDraft], unclear: Sequence[tuple[str, int]]) -> None:
         home = {claim.id: period for period in periods for claim in period.ends}
         for claim_id, track in unclear:
             ended = home[claim_id]
@@ -223,7 +223,7 @@ class _Timeline:
                 if period.track == track and period is not ended and period.runs_until(stops(ended))
             ]
 
-    def _result(self, periods: Sequence[Period]) -> Projection:
+    def _result(self, periods: Sequence[SpanDraft]) -> Projection:
         spans = {id(period): _span(period) for period in periods}
         pairs = {_pair(spans[id(one)], spans[id(other)]) for one, other in self._parallel}
         return Projection(
@@ -291,7 +291,7 @@ def _tracks_of_end(end: Claim, tracks: Sequence[Sequence[Claim]]) -> list[int]:
     return [max(running, key=lambda n: likeness[n])] if first - second >= _CLEARLY else running
 
 
-def _span(period: Period) -> Span:
+def _span(period: SpanDraft) -> Span:
     text = wording(period.all_claims or period.ends)
     return Span(
         target=text.target,
@@ -304,19 +304,19 @@ def _span(period: Period) -> Span:
     )
 
 
-def _meets(vague: Period, other: Period) -> bool:
+def _meets(vague: SpanDraft, other: SpanDraft) -> bool:
     """Whether a span of unknown beginning stands against another one."""
     if vague.end is None:
         return other.end is None
     return other.start is not None and other.runs_until(vague.end)
 
 
-def _only_parallel(period: Period) -> bool:
+def _only_parallel(period: SpanDraft) -> bool:
     """Whether every claim of a period was stated as one among several."""
     return bool(period.all_claims) and all(map(also, period.all_claims))
 
 
-def _doubted(closed: Period, running: Period) -> bool:
+def _doubted(closed: SpanDraft, running: SpanDraft) -> bool:
     """Whether the running period may have ended with the one it seems to have closed: rule 9."""
     begun = running.starts_at(starts(running))
     if running.end is not None or any(claim.valid_stated or also(claim) for claim in begun):
@@ -327,11 +327,11 @@ def _doubted(closed: Period, running: Period) -> bool:
     return any(claim.valid_stated and not also(claim) and claim.said_at > last for claim in closed.claims)
 
 
-def _denied(one: Period, other: Period) -> bool:
+def _denied(one: SpanDraft, other: SpanDraft) -> bool:
     return any(denies(here.fact, there.fact) for here in one.all_claims for there in other.all_claims)
 
 
-def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[Conflict]:
+def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[SpanConflict]:
     """Clashes that share a span are one question."""
     questions: list[tuple[set[Reason], set[Span]]] = []
     for reason, one, other in clashes:
@@ -339,7 +339,7 @@ def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[Conflict]:
         questions = [question for question in questions if question not in shared]
         reasons = {reason}.union(*(question[0] for question in shared))
         questions.append((reasons, {one, other}.union(*(question[1] for question in shared))))
-    found = [Conflict(tuple(sorted(why)), tuple(sorted(spans, key=_order_key))) for why, spans in questions]
+    found = [SpanConflict(tuple(sorted(why)), tuple(sorted(spans, key=_order_key))) for why, spans in questions]
     return sorted(found, key=lambda conflict: [_order_key(span) for span in conflict.spans])
 
 

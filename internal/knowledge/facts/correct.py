@@ -21,7 +21,7 @@ from internal.knowledge.claims.changes import ALSO, BOTH, NEITHER, Changes
 from internal.knowledge.claims.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
 from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.record import MAX_FACT
-from internal.knowledge.fact_repository import Version
+from internal.knowledge.fact_repository import StoredVersion
 from internal.knowledge.facts.read import filled
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.relations import Group, group_of, statement_key
@@ -163,11 +163,11 @@ class _Answer(FactProjector):
 
     groups: set[Group] = field(init=False, default_factory=set)
 
-    def keep_all(self, sides: Collection[Version]) -> None:
+    def keep_all(self, sides: Collection[StoredVersion]) -> None:
         for side in sides:
             self._confirm(side, also=True)
 
-    def give_up(self, sides: Collection[Version]) -> None:
+    def give_up(self, sides: Collection[StoredVersion]) -> None:
         """Retracts and expires these facts."""
         held = _held(self.connection, self.user_id, [side.fact.id for side in sides])
         claim_repository.retract(self.connection, self.user_id, [claim.id for claim in held], self.now)
@@ -175,7 +175,7 @@ class _Answer(FactProjector):
             self.expire(side)
         self.groups |= {group_of(claim) for claim in held}
 
-    def choose(self, chosen: Version, others: Sequence[Version]) -> None:
+    def choose(self, chosen: StoredVersion, others: Sequence[StoredVersion]) -> None:
         begins = chosen.fact.valid_at or min(
             (claim.said_at for claim in _held(self.connection, self.user_id, [chosen.fact.id])), default=self.now
         )
@@ -183,7 +183,7 @@ class _Answer(FactProjector):
         self._confirm(chosen, also=False)
         self.give_up(given_up)
 
-    def _ended(self, other: Version, chosen: Version, begins: datetime) -> bool:
+    def _ended(self, other: StoredVersion, chosen: StoredVersion, begins: datetime) -> bool:
         """Ends a side where the chosen one begins, if it can have held before. Returns whether it is ended."""
         begun = other.fact.valid_at
         if other.fact.invalid_at is not None and other.fact.invalid_at <= begins:
@@ -198,7 +198,7 @@ class _Answer(FactProjector):
             return True
         return False
 
-    def _end(self, other: Version, chosen: Version, at: datetime) -> None:
+    def _end(self, other: StoredVersion, chosen: StoredVersion, at: datetime) -> None:
         self._confirm(other, also=False)
         held = _held(self.connection, self.user_id, [other.fact.id])
         text = next((claim for claim in held if claim.fact == other.fact.fact), held[0])
@@ -206,7 +206,7 @@ class _Answer(FactProjector):
         end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self.now, **exact}
         claim_repository.copy_to(self.connection, text, created_at=self.now, **end)
 
-    def _confirm(self, side: Version, *, also: bool) -> None:
+    def _confirm(self, side: StoredVersion, *, also: bool) -> None:
         held = _held(self.connection, self.user_id, [side.fact.id])
         marks = {ALSO: True} if also else {}
         for claim in held:

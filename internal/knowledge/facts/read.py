@@ -13,9 +13,9 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import OpenContradiction
 from internal.knowledge.claims.contradictions import UNRESOLVED
 from internal.knowledge.claims.projection import precisions
-from internal.knowledge.claims.repository import Support
+from internal.knowledge.claims.repository import SupportingClaim
 from internal.knowledge.claims.time_rules import Span, claims_held_at, project
-from internal.knowledge.fact_repository import Version
+from internal.knowledge.fact_repository import StoredVersion
 from internal.knowledge.model import Claim, Fact, FactFilter
 from internal.knowledge.relations import Group, group_of, relation_name
 
@@ -108,7 +108,7 @@ def answer_given(connection: Connection, user_id: int, contradiction_id: str) ->
     return str(node.properties.get("resolution") or "")
 
 
-def filled(connection: Connection, user_id: int, versions: Iterable[Version]) -> list[Fact]:
+def filled(connection: Connection, user_id: int, versions: Iterable[StoredVersion]) -> list[Fact]:
     """Facts with the names of their ends and the ids of the episodes that support them."""
     listed = list(versions)
     names = fact_repository.names_of(
@@ -128,10 +128,10 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
 
 
 def _support_of(
-    connection: Connection, user_id: int, versions: Sequence[Version]
-) -> Mapping[str, Sequence[Claim | Support]]:
+    connection: Connection, user_id: int, versions: Sequence[StoredVersion]
+) -> Mapping[str, Sequence[Claim | SupportingClaim]]:
     """The support of each version as in `claims_of`, with only the fields that `filled` needs."""
-    found: dict[str, list[Claim | Support]] = {version.fact.id: [] for version in versions}
+    found: dict[str, list[Claim | SupportingClaim]] = {version.fact.id: [] for version in versions}
     current = [version.fact.id for version in versions if version.fact.expired_at is None]
     for support in claim_repository.supporting(connection, user_id, current):
         found[support.edge_id].append(support)
@@ -141,11 +141,11 @@ def _support_of(
     return found
 
 
-def _stated(valid_at: datetime | None, support: Iterable[Claim | Support]) -> bool:
+def _stated(valid_at: datetime | None, support: Iterable[Claim | SupportingClaim]) -> bool:
     return any(claim.valid_stated and claim.valid_at == valid_at for claim in support)
 
 
-def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
+def claims_of(connection: Connection, user_id: int, versions: Sequence[StoredVersion]) -> dict[str, list[Claim]]:
     """The claims that support each version, by its id, in the order of `said_at`.
 
     For an expired version they are the claims that supported it until then, wherever they moved since.
@@ -161,7 +161,7 @@ def claims_of(connection: Connection, user_id: int, versions: Sequence[Version])
     return found
 
 
-def _supported_then(connection: Connection, user_id: int, version: Version) -> list[Claim]:
+def _supported_then(connection: Connection, user_id: int, version: StoredVersion) -> list[Claim]:
     """The claims of the span that the version was when it expired, wherever they have moved since."""
     assert version.fact.expired_at is not None  # only expired versions are asked about
     group = group_of(version.fact)
@@ -212,7 +212,7 @@ def _as_known(
     """Past spans as the stored versions of that time, without hidden or forgotten ones."""
     edges = {claim.edge_id for _, claims in spans for claim in claims.values() if claim.edge_id}
     chains = fact_repository.chains(connection, user_id, edges)
-    stood: list[tuple[Span, Mapping[str, Claim], Version]] = []
+    stood: list[tuple[Span, Mapping[str, Claim], StoredVersion]] = []
     for span, claims in spans:
         best = _stored_version(span, claims, chains, known_at)
         if best is not None:
@@ -222,8 +222,8 @@ def _as_known(
 
 
 def _stored_version(
-    span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
-) -> Version | None:
+    span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[StoredVersion]], known_at: datetime
+) -> StoredVersion | None:
     """The stored version of a span at that moment, preferably with the same words."""
     edges = {claims[claim_id].edge_id for claim_id in (*span.claims, *span.ends)}
     then = [

@@ -18,7 +18,7 @@ from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Removal
 from internal.knowledge.claims.projection import FactProjector
 from internal.knowledge.claims.time_rules import wording
-from internal.knowledge.fact_repository import Version
+from internal.knowledge.fact_repository import StoredVersion
 from internal.knowledge.model import Claim
 from internal.knowledge.relations import group_of
 from internal.storage import evidence, search_items
@@ -115,7 +115,7 @@ class _ClaimRemover(FactProjector):
         self,
         claims: Sequence[Claim],
         cited: Collection[str],
-        versions: Sequence[Version] = (),
+        versions: Sequence[StoredVersion] = (),
         *,
         named: Collection[str] = (),
     ) -> Removal:
@@ -142,7 +142,7 @@ class _ClaimRemover(FactProjector):
         episodes = dict.fromkeys(claim.episode_id for claim in claims if claim.episode_id)
         return Removal(len(ids), nodes, tuple(episodes), self.changes)
 
-    def _reword(self, versions: Sequence[Version]) -> None:
+    def _reword(self, versions: Sequence[StoredVersion]) -> None:
         """Rewrites old versions versions_worded by a removed claim with a remaining claim, or deletes them."""
         for version in versions:
             left = claim_repository.of_edges(self.connection, self.user_id, [version.fact.id])

@@ -67,7 +67,7 @@ _CLASSES: Final = frozenset({"forget", "remove", "cancel", "move", "mark"})
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ActionClaim:
     """A sentence that claims an action: the characters to take out, and its words."""
 
     kind: ClaimKind
@@ -75,7 +75,7 @@ class Claim:
     text: str
 
 
-def find_claims(text: str, known: Sequence[str]) -> list[Claim]:
+def find_claims(text: str, known: Sequence[str]) -> list[ActionClaim]:
     """The claims of a reply; `known` are words of tasks and people, since "I moved the comma" claims nothing here."""
     names = {form for one in known for word in WORD.findall(fold(one)) if len(word) > 2 for form in forms(word)}
     found = []
@@ -87,12 +87,12 @@ def find_claims(text: str, known: Sequence[str]) -> list[Claim]:
             begin = start
             continue
         if kind := _claim(sentence, fold(bare[start:end]), names):
-            found.append(Claim(kind, (start if begin is None else begin, min(end, len(text))), sentence.strip()))
+            found.append(ActionClaim(kind, (start if begin is None else begin, min(end, len(text))), sentence.strip()))
         begin = None
     return found
 
 
-def task_of(claim: Claim, said: str, at: datetime, language: Language) -> tuple[str, TimeFound | None]:
+def task_of(claim: ActionClaim, said: str, at: datetime, language: Language) -> tuple[str, TimeFound | None]:
     """The task that a claim of a reminder names, at the time that it or the owner's words (`said`) name."""
     time = find_time(claim.text, at, language) or find_time(said, at, language)
     folded = fold(claim.text)

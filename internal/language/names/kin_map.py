@@ -14,7 +14,7 @@ REACH: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedTie:
     """A stated relation: `who` is `kin` to `whom`; ids of nodes. `fact` is the id of the fact that says so."""
 
     who: str
@@ -30,7 +30,7 @@ class Tie:
     Each step is somebody who is something to the one before. `spouse` is the gender of the middle one's spouse.
     """
 
-    steps: tuple[Stated, ...]
+    steps: tuple[StatedTie, ...]
     kin: Kin | None
     spouse: Gender | None = None
 
@@ -43,9 +43,9 @@ class Tie:
 class KinMap:
     """The stated relations of one owner's people, each read in both directions."""
 
-    stated: Sequence[Stated]
+    stated: Sequence[StatedTie]
     genders: Mapping[str, Gender | None] = field(default_factory=dict)
-    _beside: dict[str, list[Stated]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _beside: dict[str, list[StatedTie]] = field(init=False, default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
         genders = dict(self.genders) | {one.who: one.kin.gender for one in self.stated if one.kin.gender}
@@ -53,7 +53,7 @@ class KinMap:
         said = {(one.who, one.whom) for one in self.stated}
         for one in self.stated:
             forth = replace(one, kin=Kin(one.kin.kind, genders.get(one.who)))
-            back = Stated(one.whom, Kin(one.kin.inverse, genders.get(one.whom)), one.who, one.fact)
+            back = StatedTie(one.whom, Kin(one.kin.inverse, genders.get(one.whom)), one.who, one.fact)
             self._beside[one.whom].append(forth)
             if (one.whom, one.who) not in said:
                 self._beside[one.who].append(back)
@@ -106,7 +106,7 @@ def tie_words(tie: Tie, names: Mapping[str, str], language: Language) -> str:
     return f"{kin_word(tie.kin, language, tie.spouse)} ({chain})" if tie.kin is not None else chain
 
 
-def _sum(steps: Iterable[Stated]) -> Kin | None:
+def _sum(steps: Iterable[StatedTie]) -> Kin | None:
     """The relation that follows from a chain; None if no rule applies."""
     first, *rest = steps
     kind: str | None = first.kin.kind

@@ -10,7 +10,7 @@ from typing import Final
 
 from internal.language.names.given_names import given_names
 from internal.language.names.kin import Kin, kin_of_word
-from internal.language.names.kin_map import KinMap, Stated, Tie, chain_words, tie_words
+from internal.language.names.kin_map import KinMap, StatedTie, Tie, chain_words, tie_words
 from internal.language.names.kinship import MY, relations
 from internal.language.names.person_names import mentions
 from internal.language.text.morphology import Gender
@@ -32,7 +32,7 @@ class Ties:
 
     owner: str
     names: Mapping[str, Sequence[str]]
-    stated: Sequence[Stated]
+    stated: Sequence[StatedTie]
 
     def map(self) -> KinMap:
         return KinMap(self.stated, {node: _gender(names[0]) for node, names in self.names.items() if names})

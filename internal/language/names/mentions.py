@@ -11,7 +11,7 @@ from internal.language.names.given_names import given_names, is_english_given_na
 from internal.language.names.kinship import CircleName, Relation, through
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import name_context, nominative
-from internal.language.names.role_words import Span, StatedRelation, is_genitive_of_role, relation_of
+from internal.language.names.role_words import NameSpan, StatedRelation, is_genitive_of_role, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.text.morphology import Gender, name_readings, ordinary, parses
 from internal.language.text.spelling import Language, Token, sentences, tokens
@@ -75,8 +75,8 @@ class _MentionFinder:
         between = self._text[self._found[-1].end : mention.start]
         return len(between) <= marks.LONGEST_AND and marks.AND.fullmatch(between) is not None
 
-    def _spans(self) -> list[Span]:
-        found: list[Span] = []
+    def _spans(self) -> list[NameSpan]:
+        found: list[NameSpan] = []
         position = 0
         while position < len(self._tokens):
             token = self._tokens[position]
@@ -87,7 +87,7 @@ class _MentionFinder:
             else:
                 kinds = self._cyrillic(position)
             if kinds and not (token.username is False and self._is_public(position)):
-                found.append(Span(position, position + len(kinds), kinds))
+                found.append(NameSpan(position, position + len(kinds), kinds))
             position += max(len(kinds), 1)
         return found
 
@@ -175,7 +175,7 @@ class _MentionFinder:
         """Whether an unknown capitalised word follows a role: after "мой начальник" it is a name."""
         if not position or self._tokens[position - 1].key in marks.PLACE_BEFORE:
             return False  # "my brother moved to Leeds"
-        return relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
+        return relation_of(self._tokens, NameSpan(position, position + 1, ("surname",))) is not None
 
     def _acts_like_person(self, position: int) -> bool:
         """Whether an unknown capitalised word does what only people do: "Гульчатай переехала"."""
@@ -240,7 +240,7 @@ class _MentionFinder:
             return True
         if self._continues(follower) and not is_given_name(self._tokens[follower].text):
             return True
-        span = Span(position, follower, ("first",))
+        span = NameSpan(position, follower, ("first",))
         bounds = self._bounds[self._sentence(self._tokens[position].start)]
         return relation_of(self._tokens, span, self._text, bounds, [span]) is not None
 
@@ -273,10 +273,10 @@ class _MentionFinder:
         before = self._tokens[position - 1]
         return (
             before.key in marks.COMPANY
-            or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
+            or relation_of(self._tokens, NameSpan(position, position + 1, ("first",))) is not None
         )
 
-    def _mention(self, span: Span, spans: Sequence[Span]) -> tuple[NameMention, bool]:
+    def _mention(self, span: NameSpan, spans: Sequence[NameSpan]) -> tuple[NameMention, bool]:
         """The mention, and whether its role word is of several people."""
         first, last = self._tokens[span.start], self._tokens[span.end - 1]
         end = last.start + 1 + len(last.text) if last.username else last.start + len(last.text)
@@ -315,7 +315,7 @@ class _MentionFinder:
             return related  # whose it is, a pronoun says
         return replace(related, kin=(stated.relation, *stated.owners), kin_of=named)
 
-    def _owner(self, of: Span | str) -> tuple[CircleName | None, str | None]:
+    def _owner(self, of: NameSpan | str) -> tuple[CircleName | None, str | None]:
         """The circle of whose relation is stated, as far as the text before says it, and his name."""
         if isinstance(of, str):
             gender = marks.PRONOUNS.get(of)
@@ -325,10 +325,10 @@ class _MentionFinder:
         before = [one for one in self._found if one.start == self._tokens[of.start].start]
         return (before[0].circle if before else None), name
 
-    def _written(self, span: Span) -> str:
+    def _written(self, span: NameSpan) -> str:
         return " ".join(token.text for token in self._tokens[span.start : span.end])
 
-    def _restored(self, span: Span, gender: Gender | None) -> tuple[str, Gender | None]:
+    def _restored(self, span: NameSpan, gender: Gender | None) -> tuple[str, Gender | None]:
         before = self._tokens[span.start - 1] if span.start > self._sentence_start(span.start) else None
         follower = self._tokens[span.end] if span.end < len(self._tokens) and self._tokens[span.end].joined else None
         around = name_context(

@@ -26,7 +26,7 @@ class FormKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class NameForm:
     """A written form of a name's word. `needs_capital`: in lower case it is an ordinary word."""
 
     kind: FormKind
@@ -34,7 +34,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class NameHit:
     """A known person's name found in a text: `words` of its `length` words were found; `start` counts tokens."""
 
     person_id: int
@@ -65,12 +65,12 @@ class _Name:
 
 
 @cached(50_000)
-def word_forms(word: NameWord) -> Mapping[str, Form]:
+def word_forms(word: NameWord) -> Mapping[str, NameForm]:
     """Every form in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
-    forms: dict[str, Form] = {}
+    forms: dict[str, NameForm] = {}
     for likeness, key in _written_forms(word):
         if key not in forms:
-            forms[key] = Form(likeness, _needs_capital(key, word))
+            forms[key] = NameForm(likeness, _needs_capital(key, word))
     return forms
 
 
@@ -143,7 +143,7 @@ class NameIndex:
     """The names of a set of people. A lookup needs no morphology: some 20 microseconds a message."""
 
     _names: list[_Name] = field(default_factory=list)
-    _forms: dict[str, dict[str, Form]] = field(default_factory=dict)
+    _forms: dict[str, dict[str, NameForm]] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=dict)
     _usernames: dict[str, int] = field(default_factory=dict)
     _indexed: set[NameWord] = field(default_factory=set)
@@ -197,7 +197,7 @@ class NameIndex:
             if known is None or form.kind < known.kind:
                 self._forms[key][word.key] = form
 
-    def matches(self, text: str, *, strict: bool = True) -> list[Match]:
+    def matches(self, text: str, *, strict: bool = True) -> list[NameHit]:
         """Every occurrence of a name in the text, overlapping ones included.
 
         `strict` requires a capital of ordinary words, and a position where they can be a name. Otherwise a name as it
@@ -216,13 +216,13 @@ class NameIndex:
                     matches_.extend([match] if match else [])
         return matches_
 
-    def _username(self, token: Token, position: int) -> Match | None:
+    def _username(self, token: Token, position: int) -> NameHit | None:
         person_id = self._usernames.get(token.key)
         if person_id is None:
             return None
-        return Match(person_id, "@" + token.text, position, 1, 1, FormKind.EXACT, "@" + token.text, True)
+        return NameHit(person_id, "@" + token.text, position, 1, 1, FormKind.EXACT, "@" + token.text, True)
 
-    def _hits(self, token: Token, text_tokens: Sequence[Token], position: int, strict: bool) -> dict[str, Form]:
+    def _hits(self, token: Token, text_tokens: Sequence[Token], position: int, strict: bool) -> dict[str, NameForm]:
         if token.username:
             return {}
         hits = dict(self._forms.get(token.key, {}))
@@ -234,11 +234,11 @@ class NameIndex:
         return {word: form for word, form in hits.items() if _stands_as_name(token, form, follower, strict)}
 
     def _match(
-        self, name: _Name, text_tokens: Sequence[Token], hits: Sequence[Mapping[str, Form]], position: int
-    ) -> tuple[Match | None, list[int]]:
+        self, name: _Name, text_tokens: Sequence[Token], hits: Sequence[Mapping[str, NameForm]], position: int
+    ) -> tuple[NameHit | None, list[int]]:
         """The longest run of words of this name from here on; None if it does not identify the person."""
         missing = list(name.words)
-        forms: list[Form] = []
+        forms: list[NameForm] = []
         matched: list[NameWord] = []
         end = position
         while end < len(text_tokens) and (end == position or text_tokens[end].joined):
@@ -256,12 +256,12 @@ class NameIndex:
         written = " ".join(token.text for token in text_tokens[position:end])
         likeness = max(form.kind for form in forms)
         surname = "surname" in kinds
-        return Match(
+        return NameHit(
             name.person_id, name.name, position, len(matched), len(name.words), likeness, written, surname
         ), used
 
 
-def _stands_as_name(token: Token, form: Form, follower: Token | None, strict: bool) -> bool:
+def _stands_as_name(token: Token, form: NameForm, follower: Token | None, strict: bool) -> bool:
     if not form.needs_capital:
         return True
     if not token.capital:

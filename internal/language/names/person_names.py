@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from internal.language.names.name_index import FormKind, Match, NameIndex
+from internal.language.names.name_index import FormKind, NameHit, NameIndex
 from internal.language.names.same_person import Reason, same_person_reason
 from internal.language.text.spelling import name_key
 from internal.text_caches import cached
@@ -78,16 +78,16 @@ def mentions(text: str, names: Mapping[int, Sequence[str]]) -> dict[int, str]:
     return mentioned
 
 
-def _closeness(match: Match) -> tuple[int, bool, int]:
+def _closeness(match: NameHit) -> tuple[int, bool, int]:
     return -match.words, not match.full, match.kind
 
 
-def _unclaimed(match: Match, owners: Mapping[int, int | None]) -> bool:
+def _unclaimed(match: NameHit, owners: Mapping[int, int | None]) -> bool:
     """Whether no closer match gave one of its words to another person (or to several: None)."""
     return all(owners.get(position, match.person_id) == match.person_id for position in match.positions)
 
 
-def _claims(matches: Sequence[Match]) -> dict[int, set[int]]:
+def _claims(matches: Sequence[NameHit]) -> dict[int, set[int]]:
     """The people who claim each word."""
     claims: dict[int, set[int]] = {}
     for match in matches:
@@ -113,6 +113,6 @@ def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, flo
     return boosts
 
 
-def _boost(match: Match) -> float:
+def _boost(match: NameHit) -> float:
     part = 1.0 if match.full else 0.9 if match.surname else 0.8
     return _KIND_BOOST[match.kind] * part

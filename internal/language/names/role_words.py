@@ -39,7 +39,7 @@ _LONGEST_CHAIN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NameSpan:
     """A run of tokens that is one name; `kinds` of its words: first, patronymic, surname, username."""
 
     start: int
@@ -57,15 +57,15 @@ class StatedRelation:
 
     relation: Relation
     owners: Sequence[Relation] = ()
-    of: Span | str | None = None
+    of: NameSpan | str | None = None
 
 
 def relation_of(
     text_tokens: Sequence[Token],
-    span: Span,
+    span: NameSpan,
     text: str = "",
     bounds: tuple[int, int] | None = None,
-    spans: Sequence[Span] = (),
+    spans: Sequence[NameSpan] = (),
 ) -> StatedRelation | None:
     """The relation that the words around a name state, or None.
 
@@ -78,7 +78,7 @@ def relation_of(
 
 
 def _stated(
-    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
+    text_tokens: Sequence[Token], position: int, span: NameSpan, text: str, spans: Sequence[NameSpan]
 ) -> StatedRelation:
     """The relation of the role word at this position, with its chain."""
     chain = [position]
@@ -91,8 +91,8 @@ def _stated(
 
 
 def _owner(
-    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
-) -> int | Span | str | None:
+    text_tokens: Sequence[Token], position: int, span: NameSpan, text: str, spans: Sequence[NameSpan]
+) -> int | NameSpan | str | None:
     """Whose role this is, by the words beside it: the place of another role, a name, a pronoun; None = the owner's."""
     role, before = text_tokens[position], text_tokens[position - 1]
     if position and role.joined:
@@ -108,15 +108,17 @@ def _owner(
     return _someone(text_tokens, _past_my(text_tokens, position + 2), spans)
 
 
-def _in_genitive(text_tokens: Sequence[Token], position: int, span: Span, spans: Sequence[Span]) -> int | Span | None:
+def _in_genitive(
+    text_tokens: Sequence[Token], position: int, span: NameSpan, spans: Sequence[NameSpan]
+) -> int | NameSpan | None:
     """The role or name that follows a role in the genitive: жена коллеги, жена Петра; not its own name."""
     index = _past_my(text_tokens, position + 1)
     found = _someone(text_tokens, index, spans)
     if found is None or found == span or not text_tokens[index].joined:
         return None
     cases = _word_cases(text_tokens[index]) if isinstance(found, int) else _name_cases(text_tokens, found)
-    apposition = isinstance(found, Span) and cases & _word_cases(text_tokens[position]) and found.end != span.start
-    if isinstance(found, Span) and _of_other_gender(text_tokens, position, found):
+    apposition = isinstance(found, NameSpan) and cases & _word_cases(text_tokens[position]) and found.end != span.start
+    if isinstance(found, NameSpan) and _of_other_gender(text_tokens, position, found):
         apposition = False  # жену Петра: she is not Пётр
     return None if "gent" not in cases or apposition else found
 
@@ -127,7 +129,9 @@ def _past_my(text_tokens: Sequence[Token], index: int) -> int:
     return index
 
 
-def _possessor(text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[Span]) -> int | Span | None:
+def _possessor(
+    text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[NameSpan]
+) -> int | NameSpan | None:
     """Who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
     if position and text_tokens[position - 1].key in MY:
         return None
@@ -143,7 +147,7 @@ def _possessor(text_tokens: Sequence[Token], position: int, text: str, spans: Se
     return None
 
 
-def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[Span]) -> int | Span | None:
+def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSpan]) -> int | NameSpan | None:
     """The name or the role that stands at a position."""
     if not 0 <= position < len(text_tokens):
         return None
@@ -167,7 +171,7 @@ def _head_role(text_tokens: Sequence[Token], position: int) -> int:
     return position
 
 
-def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
+def is_genitive_of_role(text_tokens: Sequence[Token], span: NameSpan) -> bool:
     """Whether the name is a genitive after a role word: жена Петрова is about a wife, and about Петров.
 
     A lone surname that may be either (Петрова) is taken for the genitive; with a first name it agrees with the
@@ -189,7 +193,7 @@ def is_genitive_of_role(text_tokens: Sequence[Token], span: Span) -> bool:
     )
 
 
-def _of_other_gender(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
+def _of_other_gender(text_tokens: Sequence[Token], position: int, span: NameSpan) -> bool:
     """Whether a name may be in the genitive and is, in the case of the role before it, none of the role's gender."""
     genders = {one.gender for one in _meanings(text_tokens[position])}
     readings = [one for one in name_readings(text_tokens[span.start].text) if one.known]
@@ -199,7 +203,7 @@ def _of_other_gender(text_tokens: Sequence[Token], position: int, span: Span) ->
 
 
 def _relation_before(
-    text_tokens: Sequence[Token], span: Span, text: str, spans: Sequence[Span]
+    text_tokens: Sequence[Token], span: NameSpan, text: str, spans: Sequence[NameSpan]
 ) -> StatedRelation | None:
     if _owns_next(text_tokens, span, spans, text):
         return None
@@ -234,7 +238,7 @@ def _has_something(text_tokens: Sequence[Token], position: int) -> bool:
 
 
 def _named_relative(
-    text_tokens: Sequence[Token], position: int, span: Span, text: str, spans: Sequence[Span]
+    text_tokens: Sequence[Token], position: int, span: NameSpan, text: str, spans: Sequence[NameSpan]
 ) -> StatedRelation | None:
     """The relation of a person whose name follows the other person's: маму Кати зовут Тамара."""
     other = next((one for one in spans if one.start <= position < one.end), None)
@@ -244,7 +248,7 @@ def _named_relative(
     return _stated(text_tokens, role, span, text, spans) if _meanings(text_tokens[role]) else None
 
 
-def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span], text: str) -> bool:
+def _owns_next(text_tokens: Sequence[Token], span: NameSpan, spans: Sequence[NameSpan], text: str) -> bool:
     """Whether a name in the genitive stands between a role and the name of who has it: жена Петра (—) Ольга."""
     follows = any(
         other.start == span.end
@@ -259,19 +263,19 @@ def _owns_next(text_tokens: Sequence[Token], span: Span, spans: Sequence[Span], 
     return not _is_apposition(text_tokens, span.start - 1, span)
 
 
-def _is_apposition(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
+def _is_apposition(text_tokens: Sequence[Token], position: int, span: NameSpan) -> bool:
     """Whether a name and the role right before it are both in the genitive: жена (коллеги Петра)."""
     both = position + 1 == span.start and position >= 0 and not text_tokens[position].latin
     return both and "gent" in _word_cases(text_tokens[position]) & _name_cases(text_tokens, span)
 
 
-def _is_set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str) -> bool:
+def _is_set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, text: str) -> bool:
     """Whether only a mark stands between a word and a name."""
     between = text[text_tokens[position].end : text_tokens[span.start].start].strip()
     return position + 1 == span.start and between in _SET_OFF
 
 
-def _set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str) -> bool:
+def _set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, text: str) -> bool:
     """Whether a comma stands between an owned role and its name: Our CTO, Hiroshi Sato, ..."""
     owned = position > 0 and text_tokens[position - 1].key in MY
     return (
@@ -282,7 +286,7 @@ def _set_off(text_tokens: Sequence[Token], position: int, span: Span, text: str)
 
 
 def _after(
-    text_tokens: Sequence[Token], span: Span, text: str, bounds: tuple[int, int], spans: Sequence[Span]
+    text_tokens: Sequence[Token], span: NameSpan, text: str, bounds: tuple[int, int], spans: Sequence[NameSpan]
 ) -> StatedRelation | None:
     rest = text[text_tokens[span.end - 1].end : bounds[1]]
     opening = _APPOSITION.match(rest)
@@ -308,7 +312,7 @@ def _owns_another(text_tokens: Sequence[Token], position: int, text: str) -> boo
 
 
 def _stated_by_sentence(
-    text_tokens: Sequence[Token], span: Span, text: str, bounds: tuple[int, int], spans: Sequence[Span]
+    text_tokens: Sequence[Token], span: NameSpan, text: str, bounds: tuple[int, int], spans: Sequence[NameSpan]
 ) -> StatedRelation | None:
     inside = [other for other in spans if bounds[0] <= text_tokens[other.start].start < bounds[1]]
     sentence = text[bounds[0] : bounds[1]]
@@ -336,7 +340,7 @@ def _former_or_present(relation: Relation, text_tokens: Sequence[Token], positio
     return replace(relation, former=former)
 
 
-def _agrees(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
+def _agrees(text_tokens: Sequence[Token], position: int, span: NameSpan) -> bool:
     """Whether a role and its name are in one case: in "брат Оли приехал" Оля is not the brother."""
     if text_tokens[position].latin or text_tokens[span.start].latin:
         return True
@@ -344,7 +348,7 @@ def _agrees(text_tokens: Sequence[Token], position: int, span: Span) -> bool:
     return not name or not role or bool(name & role)
 
 
-def _name_cases(text_tokens: Sequence[Token], span: Span) -> frozenset[str]:
+def _name_cases(text_tokens: Sequence[Token], span: NameSpan) -> frozenset[str]:
     shared: frozenset[str] = frozenset()
     for token in text_tokens[span.start : span.end]:
         cases = frozenset(reading.case for reading in name_readings(token.text) if reading.known)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.errors import Refused, expect_found
 from internal.graph import name_repository, registry, store
-from internal.graph.model import Moved, Node
+from internal.graph.model import MergeUndo, Node
 from internal.language.text.spelling import name_key
 from internal.memory.merging import repository as merge_repository
 from internal.memory.merging.repository import NodeMerge
@@ -26,7 +26,7 @@ MERGEABLE: Final = ("Entity", "Concept", "Keyword", "Topic", "Context", "Prefere
 
 By = Literal["owner", "audit"]
 
-_NOTHING: Final = Moved()
+_NOTHING: Final = MergeUndo()
 
 
 def merge(

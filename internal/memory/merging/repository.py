@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
 
-from internal.graph.model import Moved
+from internal.graph.model import MergeUndo
 from internal.storage import evidence
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.evidence import Key
@@ -29,7 +29,7 @@ class NodeMerge:
     target_id: str
     by: str
     at: datetime
-    moved: Moved
+    moved: MergeUndo
     observations: Sequence[str]
     evidence: Sequence[Key]
     added: Mapping[str, Any]
@@ -142,7 +142,9 @@ def _merge(row: Row[Any]) -> NodeMerge:
         target_id=row.target,
         by=row.set_by,
         at=row.at,
-        moved=Moved(tuple(before.get("removed", ())), tuple((claim, edge) for claim, edge in before.get("claims", ()))),
+        moved=MergeUndo(
+            tuple(before.get("removed", ())), tuple((claim, edge) for claim, edge in before.get("claims", ()))
+        ),
         observations=before.get("observations", ()),
         evidence=[(target, episode, segment) for target, episode, segment in before.get("evidence", ())],
         added=before.get("added", {}),

@@ -40,7 +40,7 @@ _FIRST: Final = frozenset({("Context", "type"), ("Source", "type"), ("TemporalMa
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnsweringMemory:
     """A memory that answers a question to this degree (0..1), said at that moment."""
 
     completeness: float
@@ -53,7 +53,7 @@ class FoldContext:
     that cite a preference as a thing, with its `words`.
     """
 
-    answers: Sequence[Answer] = ()
+    answers: Sequence[AnsweringMemory] = ()
     superseded: float = 0.0
     episodes: Collection[str] = ()
     words: str = ""
@@ -118,7 +118,7 @@ def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str,
     moments += [(answer.said_at, 1, answer) for answer in context.answers]
     status, share, answered = "open", 0.0, None
     for at, _, one in sorted(moments, key=lambda moment: moment[:2]):
-        if isinstance(one, Answer):
+        if isinstance(one, AnsweringMemory):
             share += one.completeness
             stated = "answered" if share >= _WHOLE else "partial" if share >= PART else status
         else:
@@ -127,7 +127,7 @@ def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str,
                 continue
             share = 0.0 if stated == "open" else share
         if stated == "answered" and status != "answered":
-            given = None if isinstance(one, Answer) else one.properties.get("answeredDate")
+            given = None if isinstance(one, AnsweringMemory) else one.properties.get("answeredDate")
             answered = given or at.isoformat()
         if status != "answered" or stated != "partial":
             status = stated

@@ -12,7 +12,7 @@ from internal.language.text.spelling import words
 from internal.memory.model import MERGE, NAMING, Observation
 from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges
-from internal.memory.observations.fold import PART, Answer, FoldContext, folded, folded_edge, managed
+from internal.memory.observations.fold import PART, AnsweringMemory, FoldContext, folded, folded_edge, managed
 from internal.storage import search_items
 
 _EVENTS: Final = {
@@ -141,11 +141,11 @@ class MemoryProjector(Projector):
             return FoldContext(episodes=cited, words=node.name)
         return FoldContext()
 
-    def _answers(self, question_id: str) -> list[Answer]:
+    def _answers(self, question_id: str) -> list[AnsweringMemory]:
         edges = targets_repository.edges_at(self.connection, self.user_id, question_id, "target", "PARTIALLY_ANSWERS")
         observations = observation_repository.of_targets(self.connection, self.user_id, [edge.id for edge in edges])
         return [
-            Answer(
+            AnsweringMemory(
                 edge.properties.get("completeness", PART),
                 min(observation.said_at for observation in observations[edge.id]),
             )

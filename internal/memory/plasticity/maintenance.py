@@ -43,7 +43,7 @@ class FadedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LinkPageResult:
     """The result of one page of links."""
 
     decayed: int = 0
@@ -98,22 +98,22 @@ def next_size(size: int, took: float) -> int:
 
 def step(
     connection: Connection, user_id: int, links: Sequence[Link], plasticity: Plasticity, now: datetime, *, prune: bool
-) -> Step:
+) -> LinkPageResult:
     """Decays a page of links to now and prunes those that are too weak."""
     left = _left(links, plasticity, now)
     due = [(one, rest) for one, rest in left if rest != one.strength]
     decayed = plasticity_repository.settle(connection, user_id, due, now)
     if not prune or not plasticity.prune_below:
-        return Step(decayed)
+        return LinkPageResult(decayed)
     weak = [one.id for one, rest in left if rest < plasticity.prune_below]
-    return Step(decayed, plasticity_repository.delete_weak(connection, user_id, weak, plasticity.prune_below))
+    return LinkPageResult(decayed, plasticity_repository.delete_weak(connection, user_id, weak, plasticity.prune_below))
 
 
-def forecast(links: Sequence[Link], plasticity: Plasticity, now: datetime) -> Step:
+def forecast(links: Sequence[Link], plasticity: Plasticity, now: datetime) -> LinkPageResult:
     """What `step` would do."""
     left = _left(links, plasticity, now)
     decayed = sum(1 for one, rest in left if rest != one.strength)
-    return Step(decayed, sum(1 for _, rest in left if rest < plasticity.prune_below))
+    return LinkPageResult(decayed, sum(1 for _, rest in left if rest < plasticity.prune_below))
 
 
 def faded_memories(

@@ -18,7 +18,7 @@ from internal.storage import vectors
 from internal.storage.change_log import changes_together
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.vectors import DueItem, Progress
+from internal.storage.vectors import DueItem, VectorProgress
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class VectorBackfill:
         await self._remove_foreign()
         return stored
 
-    async def progress(self) -> Progress:
+    async def progress(self) -> VectorProgress:
         """How many of all vectors are up to date."""
         model, dimensions = self._embedder.name, self._embedder.dimensions
         return await self._database.read(lambda connection: vectors.progress(connection, model, dimensions))

@@ -16,7 +16,7 @@ _AS_JSON: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATE
 T = TypeVar("T")
 
 
-class Link(Protocol):
+class ThreadConnection(Protocol):
     """A connection to the database that lives on a thread of its own."""
 
     async def run(self, function: Callable[[Connection], T]) -> T:
@@ -32,10 +32,10 @@ class Engine(Protocol):
     def path(self) -> Path | None:
         """The database file, where there is one."""
 
-    async def writer(self) -> Link:
+    async def writer(self) -> ThreadConnection:
         """Opens a connection that may write. Raises StorageError when there is no usable database."""
 
-    async def reader(self) -> Link:
+    async def reader(self) -> ThreadConnection:
         """Opens a read-only connection. Raises as `writer`."""
 
     def direct_reader(self) -> Connection | None:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from internal.storage.engine.driver import Engine, Link
+from internal.storage.engine.driver import Engine, ThreadConnection
 from internal.storage.engine.owner_scope import current_scope
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class _Asked(Generic[T]):
 
 
 @dataclass(slots=True)
-class Outcome:
+class UnitOutcome:
     """How a unit of work ended, and the bells that its commit rings."""
 
     result: Any = None
@@ -42,7 +42,7 @@ class _Group:
     """Reads that share a snapshot and one crossing to a reader's thread, which takes them from `waiting`."""
 
     waiting: deque[_Asked[Any]]
-    finished: deque[tuple[_Asked[Any], Outcome]] = field(default_factory=deque)
+    finished: deque[tuple[_Asked[Any], UnitOutcome]] = field(default_factory=deque)
 
     def hand_out(self) -> None:
         while self.finished:
@@ -58,9 +58,11 @@ class _Group:
 class SharedReads:
     """The reading connections of a store. `judged` makes the caller's error of the database's."""
 
-    def __init__(self, engine: Engine, readers: Sequence[Link], judged: Callable[[Exception], Exception]) -> None:
+    def __init__(
+        self, engine: Engine, readers: Sequence[ThreadConnection], judged: Callable[[Exception], Exception]
+    ) -> None:
         self._engine, self._judged = engine, judged
-        self._readers: asyncio.Queue[Link] = asyncio.Queue()
+        self._readers: asyncio.Queue[ThreadConnection] = asyncio.Queue()
         for reader in readers:
             self._readers.put_nowait(reader)
         self._asked: dict[str, deque[_Asked[Any]]] = {}
@@ -96,7 +98,7 @@ class SharedReads:
                     attempt += 1
                     again = isinstance(error, SQLAlchemyError) and await self._engine.once_more(error, attempt)
                     if not again and group.waiting:
-                        group.finished.append((group.waiting.popleft(), Outcome(error=self._judged(error))))
+                        group.finished.append((group.waiting.popleft(), UnitOutcome(error=self._judged(error))))
         finally:
             relief.cancel()
             self._readers.put_nowait(reader)
@@ -122,12 +124,12 @@ class SharedReads:
                 if asked.done.cancelled():
                     continue
                 try:
-                    outcome = Outcome(result=asked.work(connection))
+                    outcome = UnitOutcome(result=asked.work(connection))
                 except SQLAlchemyError:  # it may have ended the transaction, and may be worth another attempt
                     group.waiting.appendleft(asked)
                     raise
                 except Exception as error:  # handed to the caller of read()
-                    outcome = Outcome(error=error)
+                    outcome = UnitOutcome(error=error)
                 group.finished.append((asked, outcome))
         finally:
             roll_back(self._engine, connection)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Connection, Select, Table, select, type_coerce
 
 from internal.storage.tables import inbox, settings
-from internal.storage.types import Moment, to_micros
+from internal.storage.types import Timestamp, to_micros
 
 VOLATILE_TABLES: Final = frozenset({"changes", "leases", "model_calls", "mirrors"})
 """Tables whose rows do not count: a log for caches, leases, records that expire, positions of copies elsewhere."""
@@ -86,7 +86,7 @@ def hash_of(
 
 
 def _numbered(column: Any) -> Any:
-    return type_coerce(column, BigInteger).label(column.name) if isinstance(column.type, Moment) else column
+    return type_coerce(column, BigInteger).label(column.name) if isinstance(column.type, Timestamp) else column
 
 
 def _without_nul(row: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, MetaData, Table, Text, delete, inspect, select
 
 from internal.errors import Refused, StorageError
-from internal.storage.database import Database, Snapshot
+from internal.storage.database import Database, ReadSnapshot
 from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.engine.upsert import upsert
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
@@ -37,7 +37,7 @@ _move = Table(NAME, MetaData(), Column("part", Text, primary_key=True), Column("
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class CopyResult:
     """`rows` were copied now, `before` by an interrupted run; `begun_anew` because the source had changed since.
 
     `nul_lost` NUL characters are not in the target, whose engine cannot hold them.
@@ -78,7 +78,7 @@ async def copy_store(
     progress: Progress,
     force: bool = False,
     keep: Callable[[], Awaitable[object]] = nothing_kept,
-) -> Moved:
+) -> CopyResult:
     """Copies what `source` holds at this moment. The caller acts for everyone. `name` identifies the source.
 
     The target is empty, or an incomplete copy of the same source, which is continued; else Refused("not_empty") unless
@@ -100,7 +100,7 @@ async def copy_store(
     async with target.snapshot() as snapshot:
         await snapshot.read(row_copy.without_haste)
         arrived = await hash_tables(snapshot, tables, counts, progress, "comparing")
-    moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
+    moved = CopyResult(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
     if not moved.differing:
         await target.write(_move.drop)
     return moved
@@ -113,7 +113,7 @@ async def need_source(source: Database) -> None:
 
 
 async def hash_tables(
-    snapshot: Snapshot,
+    snapshot: ReadSnapshot,
     tables: Sequence[Table],
     counts: dict[str, int],
     progress: Progress,
@@ -195,7 +195,7 @@ class Carrier:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        snapshot: ReadSnapshot,
         target: Database,
         *,
         noting: bool = False,
@@ -224,10 +224,10 @@ class Carrier:
             reached = {"rows": reached["rows"] + len(batch.rows), "nul": reached["nul"] + lost, "after": batch.last}
             self._report(self.before + self.moved)
 
-    async def _read(self, table: Table, after: row_copy.Key | None, limit: int) -> row_copy.Batch:
+    async def _read(self, table: Table, after: row_copy.Key | None, limit: int) -> row_copy.RowBatch:
         return await self._snapshot.read(lambda c: row_copy.read_batch(c, table, after, limit))
 
-    async def _put(self, table: Table, batch: row_copy.Batch, reached: dict[str, Any]) -> int:
+    async def _put(self, table: Table, batch: row_copy.RowBatch, reached: dict[str, Any]) -> int:
         def work(connection: Connection) -> int:
             lost = row_copy.put_batch(connection, table, batch)
             if self._noting:

@@ -43,7 +43,7 @@ from internal.storage.tables import (
     turns,
     users,
 )
-from internal.storage.types import Moment
+from internal.storage.types import Timestamp
 
 LEFT_OUT: Final = frozenset(
     {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}
@@ -228,7 +228,7 @@ def _decoded(column: Column[Any], value: Any) -> Any:
         return null() if isinstance(column.type, JSON) else None
     if isinstance(column.type, JSON):
         return value
-    if isinstance(column.type, Moment):
+    if isinstance(column.type, Timestamp):
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             raise ValueError("a time needs a zone")

@@ -33,7 +33,7 @@ from internal.storage.engine.driver import to_json
 from internal.storage.row_ids import key_of
 from internal.storage.tables import metadata, settings
 from internal.storage.transfer.content_hash import VOLATILE_SETTINGS
-from internal.storage.types import Moment, OwnerOrSystem
+from internal.storage.types import OwnerOrSystem, Timestamp
 
 Row = tuple[Any, ...]
 Key = list[Any]
@@ -51,7 +51,7 @@ _BATCH_BYTES: Final = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RowBatch:
     """Rows of a table with its columns in table order, and the key of the last row."""
 
     rows: list[Row]
@@ -63,7 +63,7 @@ def carried_tables() -> list[Table]:
     return [table for table in metadata.sorted_tables if table.name not in STAYING]
 
 
-def batches(connection: Connection, table: Table, after: Key | None = None) -> Iterator[Batch]:
+def batches(connection: Connection, table: Table, after: Key | None = None) -> Iterator[RowBatch]:
     """All rows behind that key, batch by batch. A table without any yields nothing."""
     limit = FIRST_ROWS
     while (batch := read_batch(connection, table, after, limit)).rows:
@@ -73,7 +73,7 @@ def batches(connection: Connection, table: Table, after: Key | None = None) -> I
         after, limit = batch.last, next_limit(batch)
 
 
-def read_batch(connection: Connection, table: Table, after: Key | None, limit: int = FIRST_ROWS) -> Batch:
+def read_batch(connection: Connection, table: Table, after: Key | None, limit: int = FIRST_ROWS) -> RowBatch:
     """At most `limit` rows behind that key, None for the first."""
     keys = key_of(table, connection.dialect.name)
     query = select(*(_as_stored(column, connection.dialect) for column in table.c)).order_by(*keys).limit(limit)
@@ -82,16 +82,16 @@ def read_batch(connection: Connection, table: Table, after: Key | None, limit: i
     numbers = [isinstance(column.type, JSON) for column in table.c] if connection.dialect.name == "sqlite" else []
     rows = [_with_json_numbers(row, numbers) for row in connection.execute(query)]
     indexes = [list(table.c).index(key) for key in keys]
-    return Batch(rows, [rows[-1][index] for index in indexes] if rows else [])
+    return RowBatch(rows, [rows[-1][index] for index in indexes] if rows else [])
 
 
-def next_limit(batch: Batch) -> int:
+def next_limit(batch: RowBatch) -> int:
     """How many rows of this kind to read next, from 10 to MOST_ROWS."""
     size = sum(len(value) for row in batch.rows for value in row if isinstance(value, str | bytes))
     return max(10, min(MOST_ROWS, _BATCH_BYTES * len(batch.rows) // max(size, 1)))
 
 
-def put_batch(connection: Connection, table: Table, batch: Batch) -> int:
+def put_batch(connection: Connection, table: Table, batch: RowBatch) -> int:
     """Stores the rows. Returns how many NUL characters their texts lost, which PostgreSQL cannot hold."""
     if not batch.rows:
         return 0
@@ -187,7 +187,7 @@ def _as_stored(column: Column[Any], dialect: Dialect) -> ColumnElement[Any]:
 
 
 def _plain(column: Column[Any]) -> ColumnElement[Any]:
-    return type_coerce(column, BigInteger) if isinstance(column.type, Moment | OwnerOrSystem) else column
+    return type_coerce(column, BigInteger) if isinstance(column.type, Timestamp | OwnerOrSystem) else column
 
 
 def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:

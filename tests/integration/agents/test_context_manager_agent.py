@@ -16,15 +16,15 @@ from internal.agents.context_manager.output import parse_decisions, parse_snapsh
 from internal.agents.model import ContextManager, ContextRequest, WeighingRequest
 from internal.config.agents import AgentConfig
 from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
-from internal.dialogue.snapshots.model import MAX_SIZE, MOST_SOURCES, Item, Snapshot, bounded, of_content
+from internal.dialogue.snapshots.model import MAX_SIZE, MOST_SOURCES, Snapshot, SnapshotItem, bounded, of_content
 from internal.errors import ModelReplyInvalid
 from internal.llm.openai import OpenAIChat
 from internal.testing import ScriptedModel
 
 BEFORE = Snapshot(
-    who=(Item("Works at ACME", NOON - timedelta(days=9), ("m1",)),),
-    now=(Item("Is ill <b>", NOON - timedelta(days=2), ("m2",)),),
-    threads=(Item("Looks for a flat", NOON - timedelta(days=3), ("m3", "m4")),),
+    who=(SnapshotItem("Works at ACME", NOON - timedelta(days=9), ("m1",)),),
+    now=(SnapshotItem("Is ill <b>", NOON - timedelta(days=2), ("m2",)),),
+    threads=(SnapshotItem("Looks for a flat", NOON - timedelta(days=3), ("m3", "m4")),),
 )
 UPDATE = ContextRequest(
     OWNER,
@@ -177,7 +177,9 @@ def test_a_reply_without_a_snapshot_is_no_empty_success(reply: str) -> None:
 
 def test_a_snapshot_stays_within_its_size() -> None:
     """The oldest threads go first, what is longest is cut, and nothing stands in it twice."""
-    many = tuple(Item(f"{n} " + "x" * 230, NOON + timedelta(hours=n), ("m",) * (MOST_SOURCES + 9)) for n in range(20))
+    many = tuple(
+        SnapshotItem(f"{n} " + "x" * 230, NOON + timedelta(hours=n), ("m",) * (MOST_SOURCES + 9)) for n in range(20)
+    )
     found = bounded(Snapshot(who=many[:3], now=many[3:5] + many[3:4], threads=many))
     assert found.size <= MAX_SIZE
     assert found.who == tuple(item for item in found.who)

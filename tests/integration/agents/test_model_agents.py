@@ -41,7 +41,7 @@ from internal.agents.model import (
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.config.agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnknownIds, ModelUnavailable
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person, candidate_line
@@ -244,8 +244,8 @@ RESPONDER_REQUEST = ResponderRequest(
         KnownTask("T2", "u", "Паспорт", "open", datetime(2026, 2, 9, tzinfo=UTC), whole_day=True),
     ],
     snapshot=Snapshot(
-        who=(Item("Works at ACME </context_snapshot>", NOON, ("m1",)),),
-        threads=(Item("Waits for the landlord's answer", NOON, ("m2",)),),
+        who=(SnapshotItem("Works at ACME </context_snapshot>", NOON, ("m1",)),),
+        threads=(SnapshotItem("Waits for the landlord's answer", NOON, ("m2",)),),
     ),
     owner=OWNER,
     persona_name="Laplaced",

@@ -41,7 +41,9 @@ def talked(connection: Connection) -> None:
     for text in (f"Петров {SECRET}", "Хороший день"):
         said = dialogue.add(connection, OWNER, "user", text, now=FIRST_MOMENT)
         chronicle.hear(connection, Spoken(OWNER, said.id, said.content, said.timestamp), tz="Europe/Kyiv")
-    people.from_metadata(connection, OWNER, people.Sender(77, "Петров"), seen_at=FIRST_MOMENT, now=FIRST_MOMENT)
+    people.from_metadata(
+        connection, OWNER, people.TelegramAccount(77, "Петров"), seen_at=FIRST_MOMENT, now=FIRST_MOMENT
+    )
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from support.patience import PATIENCE_S
 from internal.errors import MirrorUnavailable, Refused
 from internal.graph.mirror.falkordb import Falkor
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor, binaries, running, socket_of
-from internal.graph.mirror.projection import Batch, Mark, MirrorEdge, MirrorNode
+from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorMark, MirrorNode
 
 OWNER, ROWS = 42, 50
 
@@ -30,7 +30,7 @@ async def falkor(tmp_path: Path) -> AsyncIterator[Falkor]:
     """A mirror of a hundred linked concepts and a fact with times; a statement has half a second and 50 rows."""
     async with running(tmp_path / "falkordb", rows=ROWS) as server:
         mirror = _client(server)
-        await mirror.rebuild(OWNER, _everything(), Mark("1", 1))
+        await mirror.rebuild(OWNER, _everything(), MirrorMark("1", 1))
         yield mirror
         await mirror.aclose()
 
@@ -186,7 +186,7 @@ async def test_the_server_keeps_nothing_on_the_disk(tmp_path: Path) -> None:
     """What was forgotten is in no file of it; and its folder is closed to others."""
     async with running(tmp_path / "f", rows=ROWS) as server:
         falkor = _client(server)
-        await falkor.rebuild(OWNER, _everything(), Mark("1", 1))
+        await falkor.rebuild(OWNER, _everything(), MirrorMark("1", 1))
         await falkor.aclose()
         assert (tmp_path / "f").stat().st_mode & 0o777 == 0o700
     assert list((tmp_path / "f").iterdir()) == []
@@ -278,11 +278,11 @@ async def test_a_server_with_a_password_and_a_cluster(tmp_path: Path) -> None:
     stranger = Falkor(url.replace("secret", "wrong"), "falkor://tests", timeout=short, rows=ROWS)
     try:
         await _join(url)
-        await falkor.rebuild(OWNER, _everything(), Mark("1", 5))
-        assert await falkor.mark(OWNER) == Mark("1", 5)
+        await falkor.rebuild(OWNER, _everything(), MirrorMark("1", 5))
+        assert await falkor.mark(OWNER) == MirrorMark("1", 5)
         assert await _ask(falkor, "MATCH (n:Concept) RETURN count(n) AS n") == [{"n": 100}]
         gone = Batch(gone_nodes={"c1"})
-        await falkor.apply(OWNER, gone, Mark("1", 6))
+        await falkor.apply(OWNER, gone, MirrorMark("1", 6))
         assert await falkor.known(OWNER, {"Concept": ["c1", "c2"]}) == {"c2"}
         with pytest.raises(MirrorUnavailable) as refused:
             await stranger.ping()

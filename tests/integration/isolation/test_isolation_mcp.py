@@ -12,7 +12,7 @@ from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, Iso
 from support.interfaces.rest_graph_stage import KEY
 
 from bot.mcp.tools import TOOLS
-from bot.web.client import CallRefused, Rest
+from bot.web.client import CallRefused, RestClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -68,13 +68,13 @@ TELLING = ("search_nodes", "search_memory_facts", "search_with_citations", "sear
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def rest(apart: Isolation) -> AsyncIterator[Rest]:
-    calls = Rest.inside(apart.stage.app, KEY)
+async def rest(apart: Isolation) -> AsyncIterator[RestClient]:
+    calls = RestClient.inside(apart.stage.app, KEY)
     yield calls
     await calls.aclose()
 
 
-async def called(rest: Rest, name: str, arguments: dict[str, Any]) -> str:
+async def called(rest: RestClient, name: str, arguments: dict[str, Any]) -> str:
     """What the tool answered, as text; a refusal is an answer too."""
     tool = next(tool for tool in TOOLS if tool.name == name)
     try:
@@ -88,13 +88,13 @@ async def test_every_tool_has_its_case() -> None:
     assert {tool.name for tool in TOOLS} == ARGUMENTS.keys()
 
 
-async def test_the_owner_is_told(apart: Isolation, rest: Rest) -> None:
+async def test_the_owner_is_told(apart: Isolation, rest: RestClient) -> None:
     """Alice gets her own things: what is asked is worth asking."""
     answers = {name: await called(rest, name, ARGUMENTS[name](apart.ids, ALICE)) for name in TELLING}
     assert [name for name, answer in answers.items() if CANARY not in answer] == []
 
 
-async def test_nobody_else_is(apart: Isolation, rest: Rest) -> None:
+async def test_nobody_else_is(apart: Isolation, rest: RestClient) -> None:
     """No tool tells Bob a word of Alice's, and nothing of hers is changed."""
     before = await apart.alices_rows()
     answers = {name: await called(rest, name, make(apart.ids, BOB)) for name, make in ARGUMENTS.items()}

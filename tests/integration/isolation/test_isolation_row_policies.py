@@ -15,7 +15,7 @@ from test_isolation_mcp import ARGUMENTS, called
 from test_isolation_queries import LEAST, arguments, queries
 from test_isolation_rest import Case, call, calls
 
-from bot.web.client import Rest
+from bot.web.client import RestClient
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 pytestmark = [
@@ -96,7 +96,7 @@ async def test_no_route_tells_of_another_owner(apart: Isolation) -> None:
 
 async def test_no_tool_tells_of_another_owner(apart: Isolation) -> None:
     """No tool does either."""
-    rest = Rest.inside(apart.stage.app, KEY)
+    rest = RestClient.inside(apart.stage.app, KEY)
     before = await apart.alices_rows()
     with forgotten_filters() as seen:
         answers = {name: await called(rest, name, make(apart.ids, BOB)) for name, make in ARGUMENTS.items()}

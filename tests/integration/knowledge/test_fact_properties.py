@@ -14,7 +14,7 @@ from support.long import examples
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.graph import store
-from internal.graph.model import Moved
+from internal.graph.model import MergeUndo
 from internal.knowledge import service
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import BOTH, NEITHER
@@ -38,7 +38,7 @@ class LifeOfFacts(RuleBasedStateMachine):
         self.knowledge = Knowledge(self._memory.__enter__())
         self.connection = self.knowledge.connection
         self.told = 0
-        self.merged: Moved | None = None
+        self.merged: MergeUndo | None = None
         self.forgotten: list[str] = []
 
     def teardown(self) -> None:

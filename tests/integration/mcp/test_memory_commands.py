@@ -16,7 +16,7 @@ from bot.cli.main import main
 from bot.cli.memory import _serve_http
 from bot.runtime.headless import open_alone
 from bot.runtime.http import serve_rest_and_mcp, server_key
-from bot.web.client import Rest
+from bot.web.client import RestClient
 from bot.web.server.uvicorn import listening
 from internal.errors import ConfigurationError, StorageDamaged
 from internal.storage.engine.data_lock import held
@@ -31,7 +31,7 @@ async def laplaced(folder: Path, model: ScriptedModel, *arguments: str) -> Resul
 
 async def remember(app: App, url: str) -> None:
     """Tells SAID over REST and waits until it has been read, its vectors included."""
-    rest = Rest.of_server(url, server_key(app))
+    rest = RestClient.of_server(url, server_key(app))
     await rest.send("POST", "/graph/episodes", {"name": "note", "content": SAID, "reference_time": "2026-02-05"})
     async with asyncio.timeout(PATIENCE_S):
         while (await rest.get("/graph/status"))["waiting"]:  # noqa: ASYNC110 - it is asked from outside

@@ -20,7 +20,7 @@ from bot.cli.main import main
 from bot.mcp.tools import TOOLS
 from bot.runtime.headless import open_alone
 from bot.runtime.http import RunningServers, serve_rest_and_mcp, server_key
-from bot.web.client import Rest
+from bot.web.client import RestClient
 from bot.web.graph.cypher import CypherRequest
 from internal.config.settings import Config
 from internal.graph.mirror.falkordb_server import socket_of
@@ -51,9 +51,9 @@ def mirrored(config: Config, folder: Path) -> Config:
     return config.model_copy(update={"graph": config.graph.model_copy(update={"mirror_url": url})})
 
 
-async def remember(app: App, server: RunningServers) -> Rest:
+async def remember(app: App, server: RunningServers) -> RestClient:
     """Tells SAID over REST, and has it read."""
-    rest = Rest.of_server(server.rest.url, server_key(app))
+    rest = RestClient.of_server(server.rest.url, server_key(app))
     await rest.send("POST", "/graph/episodes", {"name": "note", "content": SAID, "reference_time": "2026-02-05"})
     await app.archive(OWNER, None)
     return rest

@@ -21,7 +21,7 @@ from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import FactFilter
 from internal.memory import service as memory
 from internal.people import service as people
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.tables import graph_edges, graph_nodes, node_merges
 
 KEY = b"k" * 32
@@ -141,7 +141,7 @@ def test_what_cannot_be_one_is_refused(memories: Memories) -> None:
         named(connection, *one) for one in (("Concept", "one"), ("Memory", "One"), ("Memory", "Two"))
     )
     thing, someone = memories.entity("Rose", type="organization"), memories.entity("Rose", type="person")
-    tom = people.from_metadata(connection, OWNER, Sender(501, "Tom"), seen_at=NOON, now=NOON)
+    tom = people.from_metadata(connection, OWNER, TelegramAccount(501, "Tom"), seen_at=NOON, now=NOON)
     owner = store.ensure_owner_node(connection, OWNER, "Оля", NOON).id
     refused = [
         (concept, concept, "self_merge"),

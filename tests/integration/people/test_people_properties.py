@@ -14,7 +14,7 @@ from internal.language.text.spelling import name_key
 from internal.people import removal_repository, repository, service
 from internal.people.model import Circle, Person, embedding_text
 from internal.people.operations import Added, Merged, Updated
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.recall.index import people_repository as recall
 from internal.recall.index.people_matrix import PeopleMatrix
 from internal.storage import vectors
@@ -68,7 +68,7 @@ class LifeOfPeople(RuleBasedStateMachine):
 
     @rule(name=NAMES, username=USERNAMES, telegram_id=st.sampled_from([7, 8, 9]))
     def contact(self, name: str, username: str | None, telegram_id: int) -> None:
-        sender = Sender(telegram_id, name, username)
+        sender = TelegramAccount(telegram_id, name, username)
         self._try(lambda: service.from_metadata(self.connection, OWNER, sender, seen_at=NOON, now=NOON))
 
     @rule(source_id=IDS, target_id=IDS)

@@ -11,7 +11,7 @@ from internal.errors import Refused
 from internal.people import removal_repository, repository, service
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.forgetting import hidings
 
 LATER = NOON + timedelta(days=1)
@@ -133,8 +133,8 @@ def test_the_owners_word_that_there_is_no_username_holds(archive: Archive, conne
 
 def test_a_contact_makes_a_person_who_is_updated_by_the_next(connection: Connection, archive: Archive) -> None:
     """The Telegram id decides: a new name becomes an alias, a new username replaces the old one."""
-    service.from_metadata(connection, OWNER, Sender(77, "Иван Петров", "ivan"), seen_at=NOON, now=NOON)
-    person = service.from_metadata(connection, OWNER, Sender(77, "Ваня", "vanya"), seen_at=LATER, now=LATER)
+    service.from_metadata(connection, OWNER, TelegramAccount(77, "Иван Петров", "ivan"), seen_at=NOON, now=NOON)
+    person = service.from_metadata(connection, OWNER, TelegramAccount(77, "Ваня", "vanya"), seen_at=LATER, now=LATER)
     assert [p.id for p in archive.people] == [person.id]
     assert (person.display_name, person.aliases, person.username) == ("Иван Петров", ("Ваня",), "vanya")
     assert (person.telegram_id, person.circle, person.bio) == (77, Circle.OTHER, "Иван Петров")
@@ -144,8 +144,8 @@ def test_a_contact_makes_a_person_who_is_updated_by_the_next(connection: Connect
 def test_a_contact_never_touches_a_namesake(connection: Connection, archive: Archive) -> None:
     """A person of the same name keeps his own Telegram id, or none."""
     archive.fragment(Added("Иван"), Added("Пётр", telegram_id=5), telegram_ids=(5,))
-    service.from_metadata(connection, OWNER, Sender(77, "Иван"), seen_at=NOON, now=NOON)
-    service.from_metadata(connection, OWNER, Sender(78, "Пётр"), seen_at=NOON, now=NOON)
+    service.from_metadata(connection, OWNER, TelegramAccount(77, "Иван"), seen_at=NOON, now=NOON)
+    service.from_metadata(connection, OWNER, TelegramAccount(78, "Пётр"), seen_at=NOON, now=NOON)
     assert [(p.display_name, p.telegram_id) for p in archive.people] == [
         ("Иван", None),
         ("Пётр", 5),
@@ -159,15 +159,15 @@ def test_a_contact_with_a_known_username_gives_that_person_the_telegram_id(
 ) -> None:
     """Equal usernames are one person, unless he is known to be another account."""
     archive.fragment(Added("Петров", username="petrov"))
-    person = service.from_metadata(connection, OWNER, Sender(77, "Alex", "Petrov"), seen_at=NOON, now=NOON)
+    person = service.from_metadata(connection, OWNER, TelegramAccount(77, "Alex", "Petrov"), seen_at=NOON, now=NOON)
     assert (person.id, person.telegram_id) == (1, 77)
-    other = service.from_metadata(connection, OWNER, Sender(78, "Другой", "petrov"), seen_at=NOON, now=NOON)
+    other = service.from_metadata(connection, OWNER, TelegramAccount(78, "Другой", "petrov"), seen_at=NOON, now=NOON)
     assert (other.id, other.username) == (2, None)
 
 
 def test_a_username_from_metadata_is_not_overruled_by_a_model(connection: Connection, archive: Archive) -> None:
     """Telegram knows better; the model's word becomes a suggestion."""
-    service.from_metadata(connection, OWNER, Sender(77, "Иван", "ivan"), seen_at=NOON, now=NOON)
+    service.from_metadata(connection, OWNER, TelegramAccount(77, "Иван", "ivan"), seen_at=NOON, now=NOON)
     assert archive.fragment(Updated(1, username="vanya")).suggested == 1
     assert archive.person("Иван").username == "ivan"
 
@@ -175,7 +175,7 @@ def test_a_username_from_metadata_is_not_overruled_by_a_model(connection: Connec
 def test_a_contact_without_a_name_is_refused(connection: Connection) -> None:
     """Nobody is stored without a name."""
     with pytest.raises(Refused) as refusal:
-        service.from_metadata(connection, OWNER, Sender(77, "🙂"), seen_at=NOON, now=NOON)
+        service.from_metadata(connection, OWNER, TelegramAccount(77, "🙂"), seen_at=NOON, now=NOON)
     assert refusal.value.reason == "no_name"
 
 
@@ -190,6 +190,6 @@ def test_somebody_who_is_being_forgotten_is_nowhere(connection: Connection, arch
     outcome = archive.fragment(Updated(1, bio="x"), Added("Некто", username="petrov"))
     assert [refused.reason for refused in outcome.refused] == ["unknown_person", "being_forgotten"]
     with pytest.raises(Refused):
-        service.from_metadata(connection, OWNER, Sender(7, "Петров"), seen_at=NOON, now=NOON)
+        service.from_metadata(connection, OWNER, TelegramAccount(7, "Петров"), seen_at=NOON, now=NOON)
     removal_repository.show_nodes(connection, OWNER, hidings.end_hiding(connection, OWNER, "asked")["node"])
     assert archive.person("Петров").username == "petrov"

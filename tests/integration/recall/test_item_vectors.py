@@ -17,7 +17,7 @@ from internal.recall.index.embed import BATCH, BATCH_CHARACTERS
 from internal.storage import search_items, vectors
 from internal.storage.database import Database
 from internal.storage.tables import vectors as stored
-from internal.storage.vectors import Progress, from_blob
+from internal.storage.vectors import VectorProgress, from_blob
 from internal.testing.vectors import TrigramEmbedder, trigram_vectors
 
 
@@ -72,9 +72,9 @@ async def test_batches_are_small_and_of_one_owner(memory: Memory) -> None:
     await memory.learn(*(Added(f"Имя {n}") for n in range(BATCH + 3)), embed=False)
     await memory.learn(Added("Чужой"), user_id=STRANGER, embed=False)
     following = memory.following()
-    assert await following.progress() == Progress(0, BATCH + 4)
+    assert await following.progress() == VectorProgress(0, BATCH + 4)
     assert await following.embed_due() == BATCH + 4
-    assert await following.progress() == Progress(BATCH + 4, BATCH + 4)
+    assert await following.progress() == VectorProgress(BATCH + 4, BATCH + 4)
     assert [(user_id, len(texts)) for user_id, texts in moody.asked] == [(OWNER, BATCH), (STRANGER, 1), (OWNER, 3)]
 
 
@@ -214,7 +214,7 @@ async def test_a_new_model_embeds_everything_and_then_removes_the_old_vectors(
     """Until it is done the old vectors stay (a way back); afterwards only the new ones are there."""
     await memory.learn(Added("Петров"), Added("Мария"))
     new = Memory(database, TrigramEmbedder(32, name="new"))
-    assert await new.following().progress() == Progress(0, 2)
+    assert await new.following().progress() == VectorProgress(0, 2)
     assert await new.follow() == 2
     models = await database.read(lambda c: c.execute(select(stored.c.model, stored.c.dim).distinct()).all())
     assert models == [("new", 32)]
@@ -231,7 +231,7 @@ async def test_going_back_to_a_model_costs_only_what_it_has_not_embedded(memory:
     memory.embedder = moody = Moody()
     await memory.learn(Added("Анна"))
     assert [texts for _, texts in moody.asked] == [["Анна   Анна"]]
-    assert await memory.following().progress() == Progress(BATCH + 3, BATCH + 3)
+    assert await memory.following().progress() == VectorProgress(BATCH + 3, BATCH + 3)
 
 
 async def test_messages_come_last_and_a_few_at_a_time(memory: Memory, database: Database) -> None:

@@ -18,7 +18,14 @@ from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import changes, events, leases, messages, settings, users, vectors
 from internal.storage.transfer import row_copy
-from internal.storage.transfer.migrate_store import Moved, copy_store, forget_move, is_half, nothing_kept, refuse_half
+from internal.storage.transfer.migrate_store import (
+    CopyResult,
+    copy_store,
+    forget_move,
+    is_half,
+    nothing_kept,
+    refuse_half,
+)
 from internal.storage.transfer.row_copy import batches, carried_tables, delete_all_rows, numbered_by
 
 
@@ -69,7 +76,7 @@ async def moved(
     name: str = "origin",
     force: bool = False,
     keep: Callable[[], Awaitable[object]] = nothing_kept,
-) -> Moved:
+) -> CopyResult:
     return await copy_store(source, into, name=name, progress=tell_nobody, force=force, keep=keep)
 
 

@@ -36,7 +36,7 @@ from internal.storage.engine.postgres_server import read_server
 from internal.storage.engine.row_policies import SYSTEM_ROWS, across_owners, tables_with_policy
 from internal.storage.migration import migrate
 from internal.storage.tables import graph_nodes, metadata
-from internal.storage.types import Moment
+from internal.storage.types import Timestamp
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -81,7 +81,7 @@ def row(table: Table, owner: int | None) -> dict[str, Any]:
 
 def _value(kind: Any) -> Any:
     n = next(_numbers)
-    plain = {JSON: {}, Boolean: False, Float: 0.5, LargeBinary: b"", Moment: NOW, AnyText: f"text {n}"}
+    plain = {JSON: {}, Boolean: False, Float: 0.5, LargeBinary: b"", Timestamp: NOW, AnyText: f"text {n}"}
     return next((value for one, value in plain.items() if isinstance(kind, one)), n)
 
 

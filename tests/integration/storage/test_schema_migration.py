@@ -20,7 +20,7 @@ from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
 from internal.events import repository as events
 from internal.people import suggestion_repository
-from internal.people.support import Part
+from internal.people.support import ProfilePart
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
 from internal.storage.engine.row_policies import create_policies
@@ -365,7 +365,7 @@ async def test_what_is_hidden_stays_hidden_for_its_request(empty: Database) -> N
     found = await empty.read(
         lambda c: c.execute(select(hidings.c.forgetting_id, hidings.c.kind, hidings.c.target)).all()
     )
-    part = f"profile:1:{Part('bio', 'Из ACME.').key}"
+    part = f"profile:1:{ProfilePart('bio', 'Из ACME.').key}"
     assert {tuple(row) for row in found} == {("r", "node", "e"), ("unknown", "node", "n"), ("s", "part", part)}
     kept = await empty.read(lambda c: suggestion_repository.hidden_profile_parts(c, 1, 1))
     assert [(one["before"]["bio"], one["after"]["bio"]) for _, one in kept] == [("Сестра. Из ACME.", "Сестра.")]

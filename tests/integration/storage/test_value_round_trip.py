@@ -27,7 +27,7 @@ from internal.storage.tables import (
 from internal.storage.transfer.content_hash import content_of
 from internal.storage.transfer.row_copy import (
     MOST_ROWS,
-    Batch,
+    RowBatch,
     batches,
     go_on_behind,
     highest_given,
@@ -144,9 +144,9 @@ def test_every_row_comes_once_in_the_order_of_the_key() -> None:
 
 def test_long_rows_make_short_batches() -> None:
     """A batch is bounded by what it takes in memory, and never so short that a move stands still."""
-    assert next_limit(Batch([(1, "x")] * 100, [1])) == MOST_ROWS
-    assert next_limit(Batch([(1, "x" * 100_000)] * 100, [1])) == 80
-    assert next_limit(Batch([(1, b"x" * 10**8)] * 100, [1])) == 10
+    assert next_limit(RowBatch([(1, "x")] * 100, [1])) == MOST_ROWS
+    assert next_limit(RowBatch([(1, "x" * 100_000)] * 100, [1])) == 80
+    assert next_limit(RowBatch([(1, b"x" * 10**8)] * 100, [1])) == 10
 
 
 def test_numbers_without_rows_are_known() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, ReadOptions
+from internal.import_formats.model import EpisodeDraft, ReadOptions
 from internal.import_formats.sources import open_export
 
 OWNER = 500
 
 
-def read(path: Path, terms: ReadOptions | None = None, format_: str | None = None) -> list[Draft]:
+def read(path: Path, terms: ReadOptions | None = None, format_: str | None = None) -> list[EpisodeDraft]:
     """All episodes of one export; the format is guessed where none is given."""
     with open_export(path) as export:
         return list(formats.drafts(format_ or formats.detect_format(export), [export], terms or ReadOptions(OWNER)))

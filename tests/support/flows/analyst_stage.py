@@ -15,7 +15,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as chronicle_repository, service as chronicle
-from internal.chronicle.model import Event, EventLabel, Session, Trigger
+from internal.chronicle.model import ChronicleEvent, EventLabel, Session, Trigger
 from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause
 from internal.flows.analyst.handler import AnalystHandler
@@ -124,7 +124,7 @@ class AnalysisStage:
     async def session(self, session: Session) -> Session | None:
         return await self.talk.read(lambda c: chronicle_repository.session(c, OWNER, session.id))
 
-    async def events(self, session: Session, label: EventLabel = EventLabel.ANALYSIS) -> list[Event]:
+    async def events(self, session: Session, label: EventLabel = EventLabel.ANALYSIS) -> list[ChronicleEvent]:
         events = await self.talk.read(lambda c: chronicle_repository.events_of_session(c, OWNER, session.id))
         return [event for event in events if event.label is label]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from sqlalchemy import Connection, select
 
 from internal.chronicle import audit, repository, view
-from internal.chronicle.model import Event, EventLabel
+from internal.chronicle.model import ChronicleEvent, EventLabel
 from internal.chronicle.view import View, ViewEdge
 from internal.dialogue.message_rows import message_of
 from internal.storage.tables import messages
@@ -16,7 +16,7 @@ from internal.storage.tables import messages
 USERS = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
-def check_line(connection: Connection, user_id: int) -> list[Event]:
+def check_line(connection: Connection, user_id: int) -> list[ChronicleEvent]:
     """Asserts all that holds of a chronicle at every moment; its events in order."""
     events = repository.events(connection, user_id)
     log = [message_of(row) for row in connection.execute(select(messages).where(messages.c.user_id == user_id))]
@@ -38,7 +38,7 @@ def check_line(connection: Connection, user_id: int) -> list[Event]:
     return events
 
 
-def check_session(events: Sequence[Event]) -> None:
+def check_session(events: Sequence[ChronicleEvent]) -> None:
     said = [event for event in events if event.label in USERS and not event.is_reaction]
     assert [event.label for event in said] == [EventLabel.REQUEST, *[EventLabel.FEEDBACK] * (len(said) - 1)][
         : len(said)
@@ -53,7 +53,7 @@ def check_session(events: Sequence[Event]) -> None:
     assert any(event.message_id is not None for event in events)
 
 
-def check_graph(shown: View, events: Sequence[Event]) -> None:
+def check_graph(shown: View, events: Sequence[ChronicleEvent]) -> None:
     """ONE chain over all events, in their order, and the pointers of each session as the specification has them."""
     steps = [(edge.source, edge.target) for edge in of_type(shown, "NEXT")]
     assert steps == list(pairwise([event.id for event in events]))

@@ -46,7 +46,7 @@ from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people, service
 from internal.people.model import Circle, Person
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -319,7 +319,7 @@ class World:
         self, name: str, telegram_id: int | None = None, *, owner: int = 1, circle: str = "Other"
     ) -> Person:
         """Somebody the owner knows, as a contact card would add him (ids are made up where they do not matter)."""
-        sender = Sender(telegram_id or 10_000 + self.updates, name)
+        sender = TelegramAccount(telegram_id or 10_000 + self.updates, name)
         self.updates += 1
         now = self.clock.now()
 

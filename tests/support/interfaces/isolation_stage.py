@@ -22,7 +22,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.events import agent_state_repository as agent_state, repository as events
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.graph import store
@@ -96,7 +96,7 @@ async def lived(running: Stage, user_id: int, words: str) -> dict[str, str]:
         events.append(connection, "agent_result", payload={"text": words}, links={"caused_by": first}, **told)
         learned = events.append(connection, "fact_created", payload={"ids": [fact]}, **told)
         found = notifications.generate(connection, user_id, NotificationKind.NOTICE, words, now=now, dedupe=words)
-        snapshot = snapshots.add(connection, user_id, Snapshot(who=(Item(words, now),)), now=now)
+        snapshot = snapshots.add(connection, user_id, Snapshot(who=(SnapshotItem(words, now),)), now=now)
         agent = agent_state.agent_id("task_manager", user_id)
         agent_state.save_state(connection, agent, "pending_tasks", [{"title": words}], user_id=user_id, now=now)
         task = put(connection, tasks, **task_row(user_id, words), created_at=now, updated_at=now)

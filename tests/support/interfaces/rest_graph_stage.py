@@ -22,7 +22,7 @@ from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph
 from bot.web.http.owners import Owners
-from bot.web.memory.nodes import Memory, memory_eraser
+from bot.web.memory.nodes import MemoryPorts, memory_eraser
 from bot.web.server.app import build_web
 from internal.access import repository as users
 from internal.access.api_keys import ApiKeys
@@ -236,7 +236,7 @@ async def stage(
         ),
         chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
         eraser=eraser,
-        memory=Memory(memory_eraser(eraser), maintain, search),
+        memory=MemoryPorts(memory_eraser(eraser), maintain, search),
         files=erase_file,
         cypher=Cypher(mirrors.query, mirrors.rebuild),
         console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),

@@ -22,7 +22,7 @@ from bot.simulator.launch import LocalTelegram
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
 from bot.telegram.delivery.sender import Sender
-from bot.telegram.dispatcher import Commands
+from bot.telegram.dispatcher import DispatcherHandlers
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
@@ -236,7 +236,7 @@ class SilentArchival:
 class FailingHandlers:
     """The real handlers behind a script of failures: `before` is called, or raised, before an update is handled."""
 
-    def __init__(self, real: Commands) -> None:
+    def __init__(self, real: DispatcherHandlers) -> None:
         self._real = real
         self.before: list[Exception | Callable[[], Awaitable[object]]] = []
         self.handled: list[int] = []
@@ -309,7 +309,7 @@ class WholeBot:
             ContactBook(database, clock, LanguageHere(), b"k" * 32),
             Reflections(database, clock, LanguageHere(), PRESETS["default"]),
         )
-        self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
+        self.handlers = FailingHandlers(DispatcherHandlers(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
         self.ingest = Ingest(
             bot,

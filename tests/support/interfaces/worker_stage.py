@@ -12,7 +12,7 @@ from support.interfaces.telegram_stage import BotStage, WholeBot, cancelled
 
 from bot.simulator.launch import LocalTelegram
 from bot.telegram.menu import ChatMenus
-from bot.telegram.service import Part, PollMonitor, TelegramService
+from bot.telegram.service import PollMonitor, TelegramService, WorkerShare
 from internal.scheduling.leases import Leases
 from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
@@ -47,7 +47,7 @@ class Worker:
             self.bot.poller,
             monitor,
             ChatMenus(self.stage.bot),
-            Part(database, self.leases, self.shards),
+            WorkerShare(database, self.leases, self.shards),
         )
         self._tasks: list[asyncio.Task[Any]] = []
 

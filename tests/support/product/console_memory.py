@@ -18,7 +18,7 @@ from internal.dialogue.mailbox.model import InboxState
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes, service as knowledge
@@ -203,16 +203,16 @@ def _weigh(connection: Connection, now: datetime) -> None:
 
 
 def _keep_in_mind(connection: Connection, now: datetime) -> None:
-    who = [Item("Structural engineer at Meridian; allergic to penicillin", now - timedelta(days=9))]
-    threads = [Item("Landlord has not answered about the leaking window", now - timedelta(days=6))]
-    current: list[Item] = []
+    who = [SnapshotItem("Structural engineer at Meridian; allergic to penicillin", now - timedelta(days=9))]
+    threads = [SnapshotItem("Landlord has not answered about the leaking window", now - timedelta(days=6))]
+    current: list[SnapshotItem] = []
     for days, part, text in (
         (5, who, "Younger sister Oksana studies medicine in Lviv"),
         (2, current, "Prepares a talk for the conference in Lisbon"),
         (0, threads, "Marek waits for the load calculations"),
     ):
         at = now - timedelta(days=days)
-        part.append(Item(text, at))
+        part.append(SnapshotItem(text, at))
         snapshots.add(connection, CLARA, Snapshot(tuple(who), tuple(current), tuple(threads)), now=at)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, Text, insert, null
 
 from internal.storage.transfer.row_copy import carried_tables
-from internal.storage.types import Moment, OwnerOrSystem, from_micros
+from internal.storage.types import OwnerOrSystem, Timestamp, from_micros
 
 LARGEST: Final = 2**63 - 1
 TEXTS: Final = (
@@ -62,7 +62,7 @@ def _apart(table: Table, n: int) -> dict[str, Any]:
 def _distinct(column: Column[Any], n: int) -> Any:
     if isinstance(column.type, OwnerOrSystem) and n % 3 == 0:
         return None
-    if isinstance(column.type, Moment):
+    if isinstance(column.type, Timestamp):
         return from_micros(n)
     if isinstance(column.type, Text):
         return f"{TEXTS[n % len(TEXTS)]}{n}"
@@ -72,7 +72,7 @@ def _distinct(column: Column[Any], n: int) -> Any:
 def _value(column: Column[Any], n: int) -> Any:  # noqa: PLR0911 - a value for each type
     if column.nullable and n % 3 == 0:
         return null() if n % 2 else None  # of JSON two different things
-    if isinstance(column.type, Moment):
+    if isinstance(column.type, Timestamp):
         return from_micros(1_700_000_000_123_456) + timedelta(microseconds=n)
     if isinstance(column.type, JSON):
         return JSONS[n % len(JSONS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from bot.console.rest import Rest, segment
+from bot.console.rest import ConsoleRest, segment
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ async def test_an_id_leads_to_no_other_call(named: str) -> None:
         return httpx.Response(200, json={})
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://127.0.0.1:1") as http:
-        await Rest(http, "lcs_token").get(f"/graph/around/{segment(named)}", user_id=1)
+        await ConsoleRest(http, "lcs_token").get(f"/graph/around/{segment(named)}", user_id=1)
     assert asked[0].url.path == f"/graph/around/{named}"
     assert asked[0].url.raw_path.count(b"/") == 3
     assert asked[0].url.query == b"user_id=1"

@@ -13,7 +13,7 @@ from internal.flows.operations.health_checks import (
     STALE_BACKUP,
     STUCK_AFTER,
     Level,
-    Stored,
+    StoreFigures,
     check_backups,
     check_clock,
     check_integrity,
@@ -23,14 +23,16 @@ from internal.flows.operations.health_checks import (
     judge,
 )
 from internal.storage.backup.backup import Backup
-from internal.storage.vectors import Progress
+from internal.storage.vectors import VectorProgress
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-CLEAN = Stored(0, 0, Unsent(0, None, 0), NOW - timedelta(hours=1), NOW - timedelta(days=1), Progress(5, 5), 0)
+CLEAN = StoreFigures(
+    0, 0, Unsent(0, None, 0), NOW - timedelta(hours=1), NOW - timedelta(days=1), VectorProgress(5, 5), 0
+)
 MADE = Backup(Path("backups/x.db"), NOW - timedelta(days=1), "0001", 10)
 
 
-def levels(stored: Stored, *, running: bool = True) -> dict[str, Level]:
+def levels(stored: StoreFigures, *, running: bool = True) -> dict[str, Level]:
     checks = judge(stored, model="m", now=NOW, running=running)
     assert all(bool(check.fix) == (check.level is Level.FINDING) for check in checks)
     return {check.name: check.level for check in checks}
@@ -50,14 +52,14 @@ def test_clean_store_has_no_finding() -> None:
         (replace(CLEAN, unsent=Unsent(3, NOW - timedelta(minutes=1), 0)), "outbox", Level.OK),
         (replace(CLEAN, unsent=Unsent(0, None, 4)), "outbox", Level.OK),
         (replace(CLEAN, unsent=Unsent(0, None, 0, 2)), "other bot", Level.NOTE),
-        (replace(CLEAN, vectors=Progress(3, 5)), "vectors", Level.NOTE),
+        (replace(CLEAN, vectors=VectorProgress(3, 5)), "vectors", Level.NOTE),
         (replace(CLEAN, foreign_vectors=9), "vectors", Level.NOTE),
         (replace(CLEAN, hidden={(7, "unknown"): 2}), "hidden", Level.FINDING),
         (replace(CLEAN, newest=NOW + timedelta(hours=1)), "clock", Level.FINDING),
         (replace(CLEAN, newest=None), "clock", Level.OK),
     ],
 )
-def test_each_figure_is_judged(stored: Stored, name: str, level: Level) -> None:
+def test_each_figure_is_judged(stored: StoreFigures, name: str, level: Level) -> None:
     """One bad figure gives one finding or note, and all others stay fine."""
     found = levels(stored)
     assert found.pop(name) is level

@@ -12,7 +12,7 @@ import pytest
 from support.agents.export_files import OWNER, dump, read
 
 from internal.import_formats import formats
-from internal.import_formats.model import Draft, ReadOptions, Unreadable
+from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable
 from internal.import_formats.sources import open_export
 
 GH = {
@@ -52,7 +52,7 @@ COMMENT = {
 }
 
 
-def together(*paths: Path, terms: ReadOptions | None = None) -> list[Draft]:
+def together(*paths: Path, terms: ReadOptions | None = None) -> list[EpisodeDraft]:
     with contextlib.ExitStack() as stack:
         exports = [stack.enter_context(open_export(path)) for path in paths]
         assert {formats.detect_format(export) for export in exports} == {"github"}

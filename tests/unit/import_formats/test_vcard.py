@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.paths import DATA
 
-from internal.import_formats.contact_card import Item, ItemKind, contact_of, new_card, property_of
+from internal.import_formats.contact_card import CardItem, ItemKind, contact_of, new_card, property_of
 from internal.import_formats.google_contacts import is_google_csv, read_google_csv
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Property, decoded, escaped, is_vcard, read_cards, unescaped, write_cards
@@ -47,7 +47,7 @@ def test_a_text_survives_its_escaping(text: str) -> None:
 )
 def test_a_new_card_says_what_it_was_made_of(name: str, items: Sequence[tuple[ItemKind, str]]) -> None:
     """Each item is read as it was written."""
-    wanted = tuple(dict.fromkeys(Item(kind, value) for kind, value in items))
+    wanted = tuple(dict.fromkeys(CardItem(kind, value) for kind, value in items))
     contact = contact_of(read_cards(write_cards([new_card(name, "id-1", (), wanted)]))[0])
     assert (contact.name, contact.uid, contact.items) == (name, "id-1", wanted)
 
@@ -69,7 +69,7 @@ def test_what_icloud_says_is_understood() -> None:
     assert (masha.name, masha.names, masha.username) == ("Марія Петренко", ("Маша",), "masha_p")
     assert masha.values("birthday") == ["--03-02"]
     assert masha.values("note") == ["Любить ромашки, не любить троянди"]
-    assert Item("relation", "Олег Петренко", "_$!<Brother>!$_") in masha.items
+    assert CardItem("relation", "Олег Петренко", "_$!<Brother>!$_") in masha.items
     assert masha.values("address") == ["вул. Хрещатик 1, Київ, 01001, Україна"]
 
 
@@ -78,8 +78,8 @@ def test_what_nextcloud_says_is_understood() -> None:
     tom = contact_of(read_cards(sample("nextcloud.vcf"))[0])
     assert tom.values("phone") == ["+1-212-555-0187"]
     assert tom.values("birthday") == ["1970-08-12"]
-    assert Item("relation", "", "co-worker", "urn:uuid:c2f0f2c6-0b0c-4f0e-8a55-1a2b3c4d5e6f") in tom.items
-    assert Item("relation", "Anna Baker", "spouse") in tom.items
+    assert CardItem("relation", "", "co-worker", "urn:uuid:c2f0f2c6-0b0c-4f0e-8a55-1a2b3c4d5e6f") in tom.items
+    assert CardItem("relation", "Anna Baker", "spouse") in tom.items
 
 
 def test_old_phones_write_quoted_printable() -> None:
@@ -95,11 +95,11 @@ def test_old_phones_write_quoted_printable() -> None:
 @pytest.mark.parametrize(
     ("name", "people", "relation"),
     [
-        ("google.csv", ["Anna Kowalska", "Ewa Kowalska"], Item("relation", "Ewa Kowalska", "Sister")),
-        ("google_old.csv", ["Ivan Petrov"], Item("relation", "Olha Koval", "Manager")),
+        ("google.csv", ["Anna Kowalska", "Ewa Kowalska"], CardItem("relation", "Ewa Kowalska", "Sister")),
+        ("google_old.csv", ["Ivan Petrov"], CardItem("relation", "Olha Koval", "Manager")),
     ],
 )
-def test_googles_csv_of_both_kinds_is_read(name: str, people: list[str], relation: Item) -> None:
+def test_googles_csv_of_both_kinds_is_read(name: str, people: list[str], relation: CardItem) -> None:
     """Several mails in one cell, columns that nobody knows; as cards they come back without loss."""
     text = sample(name)
     assert is_google_csv(text)
@@ -143,9 +143,9 @@ def test_a_picture_of_version_2_1_is_written_as_version_3_has_it() -> None:
 @pytest.mark.parametrize("kind", ["birthday", "relation"])
 def test_days_and_relations_are_written_as_they_are_read(kind: str) -> None:
     """A day with and without its year."""
-    items = [Item("birthday", "--06-05"), Item("birthday", "1990-06-05")]
+    items = [CardItem("birthday", "--06-05"), CardItem("birthday", "1990-06-05")]
     if kind == "relation":
-        items = [Item("relation", "Anna, B.", "sister"), Item("relation", "", "friend", "urn:uuid:1")]
+        items = [CardItem("relation", "Anna, B.", "sister"), CardItem("relation", "", "friend", "urn:uuid:1")]
     for item in items:
         assert contact_of([property_of(item), Property("FN", "X")]).items == (item,)
 

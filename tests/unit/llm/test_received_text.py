@@ -14,7 +14,7 @@ from internal.llm.model import ChatMessage, ChatRequest
 from internal.llm.sse import EventStream
 from internal.llm.strip_thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
-from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
+from internal.llm.wire import Dialect, ReplyDraft, chat_body, read_json, read_reply, tells_cost
 
 STREAM = (
     ': keep-alive\n\ndata: {"a": "при\u2028вет\u0085"}\r\n\r\nevent: x\ndata:one\ndata: two\n\n\ndata: [DONE]\r\r'
@@ -43,7 +43,7 @@ def test_thoughts_in_pieces_go_back_with_the_call_they_led_to() -> None:
         {"reasoning_content": "look.", "reasoning_details": [{"type": "reasoning.encrypted", "data": "x=="}]},
         {"reasoning_content": None, "reasoning_details": "nonsense"},
     ]
-    draft, other = Draft("m"), Draft("m")
+    draft, other = ReplyDraft("m"), ReplyDraft("m")
     for delta in [*deltas, {"tool_calls": [call]}]:
         draft.take({"choices": [{"delta": delta}]})
     for delta in [*deltas, {"content": "Nothing to look at."}]:
@@ -154,14 +154,14 @@ def test_any_answer_gives_a_reply_or_one_of_our_errors(answer: Any) -> None:
 @given(JSON.filter(lambda value: isinstance(value, dict)))
 def test_any_event_is_taken_without_an_error(event: Any) -> None:
     """The same for pieces of a stream."""
-    draft = Draft("m")
+    draft = ReplyDraft("m")
     assert isinstance(draft.take(event) + draft.end(complete=False), str)
     assert draft.outcome().reply.model == "m"
 
 
 def test_an_emoji_cut_in_two_by_the_stream_is_whole_again() -> None:
     """Some servers cut between the halves of a surrogate pair."""
-    draft = Draft("m")
+    draft = ReplyDraft("m")
     shown = [draft.take({"choices": [{"delta": {"content": half}}]}) for half in ("a\ud83d", "\ude00b")]
     assert shown == ["a", "😀b"]
     draft.end(complete=True)

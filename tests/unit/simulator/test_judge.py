@@ -11,7 +11,7 @@ from bot.simulator.scenarios.known_state import Notice, StoredMemory
 from bot.simulator.scenarios.loader import load
 from bot.simulator.scenarios.model import Question, Truth
 from bot.simulator.scenarios.plan import plan
-from bot.simulator.scenarios.report import AgentCalls, Outcome
+from bot.simulator.scenarios.report import AgentCalls, ScenarioOutcome
 from internal.graph.model import Node
 from internal.knowledge.model import Fact
 from internal.people.model import Circle, Person
@@ -119,7 +119,7 @@ def test_the_report_counts_each_kind_and_shows_every_verdict() -> None:
     stored = StoredMemory([_person("Kate", bio="a | b")], (), (), ())
     verdicts = judge(Truth.model_validate({"people": [{"name": "Kate"}, {"name": "Ruth"}]}), stored, [], CASE)
     calls = [AgentCalls("archivist", 2, 3000, 200, 1500, 4.25)]
-    outcome = Outcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts, calls=calls)
+    outcome = ScenarioOutcome(plan(load("demo"), 1), NOW, 61.0, 10, 12, "offline", verdicts, calls=calls)
     outcome = outcome.with_notes(["no button"], 120.0, 0)
     asked = "archivist: 2 calls, 3000 tokens in (1500 cached), 200 out, 4.2 s"
     assert outcome.summary().splitlines()[-2:] == [asked, "120 seconds in all"]

@@ -6,7 +6,7 @@ import regex
 from hypothesis import given, settings, strategies as st
 from support.long import examples
 
-from bot.telegram.split import Span, split
+from bot.telegram.split import EntitySpan, split
 
 ALPHABET = st.sampled_from([*"аб я. !\n\n  zx", "👍", "👨\u200d👩\u200d👧", "e\u0301", "🇺🇦", "\t", "ї"])
 TEXTS = st.lists(ALPHABET, max_size=120).map("".join)
@@ -17,14 +17,14 @@ def units(text: str) -> int:
 
 
 @st.composite
-def texts_with_spans(draw: st.DrawFn) -> tuple[str, list[Span]]:
+def texts_with_spans(draw: st.DrawFn) -> tuple[str, list[EntitySpan]]:
     text = draw(TEXTS)
     places = st.integers(min_value=0, max_value=len(text))
     pairs = draw(st.lists(st.tuples(places, places), max_size=6))
-    spans: list[Span] = []
+    spans: list[EntitySpan] = []
     for one, other in pairs:
         begin, stop = sorted((one, other))
-        spans.append(Span("bold", units(text[:begin]), units(text[begin:stop]), {"n": len(spans)}))
+        spans.append(EntitySpan("bold", units(text[:begin]), units(text[begin:stop]), {"n": len(spans)}))
     return text, spans
 
 
@@ -32,7 +32,7 @@ LIMITS = st.integers(min_value=1, max_value=40)
 
 
 @given(texts_with_spans(), LIMITS)
-def test_the_parts_are_the_whole(given_text: tuple[str, list[Span]], limit: int) -> None:
+def test_the_parts_are_the_whole(given_text: tuple[str, list[EntitySpan]], limit: int) -> None:
     """Nothing but blanks is ever lost, and nothing at all unless blanks leave no room for a letter."""
     text, spans = given_text
     joined = "".join(part for part, _ in split(text, spans, limit))
@@ -42,7 +42,7 @@ def test_the_parts_are_the_whole(given_text: tuple[str, list[Span]], limit: int)
 
 
 @given(texts_with_spans(), st.integers(min_value=2, max_value=40))
-def test_every_part_can_be_sent(given_text: tuple[str, list[Span]], limit: int) -> None:
+def test_every_part_can_be_sent(given_text: tuple[str, list[EntitySpan]], limit: int) -> None:
     """Parts hold something to see, keep to the limit, and their entities lie within them on character borders."""
     for part, spans in split(*given_text, limit):
         assert part.strip()
@@ -54,7 +54,7 @@ def test_every_part_can_be_sent(given_text: tuple[str, list[Span]], limit: int) 
 
 
 @given(texts_with_spans(), LIMITS)
-def test_entities_cover_what_they_covered(given_text: tuple[str, list[Span]], limit: int) -> None:
+def test_entities_cover_what_they_covered(given_text: tuple[str, list[EntitySpan]], limit: int) -> None:
     """A character is bold in its part exactly if it was bold in the whole, blanks aside."""
     text, spans = given_text
     wanted: list[set[int]] = []
@@ -84,9 +84,9 @@ def test_no_grapheme_is_torn(text: str, limit: int) -> None:
 def test_an_entity_that_fits_is_not_cut(lengths: list[int]) -> None:
     """Neighbouring entities of at most the limit each go whole into one message or the next."""
     text = ""
-    spans: list[Span] = []
+    spans: list[EntitySpan] = []
     for length in lengths:
-        spans.append(Span("code", len(text), length))
+        spans.append(EntitySpan("code", len(text), length))
         text += "x" * length
     found = [span.length for _, inner in split(text, spans, 20) for span in inner]
     assert found == lengths
@@ -95,11 +95,11 @@ def test_an_entity_that_fits_is_not_cut(lengths: list[int]) -> None:
 def test_a_long_entity_goes_on_in_the_next_message() -> None:
     """Code longer than a message is code in every message, cut at a line."""
     text = "\n".join(f"line {number}" for number in range(20))
-    parts = split(text, [Span("pre", 0, units(text), {"language": "py"})], 40)
+    parts = split(text, [EntitySpan("pre", 0, units(text), {"language": "py"})], 40)
     assert "".join(part for part, _ in parts) == text
     assert all(part.endswith("\n") for part, _ in parts[:-1])
     for part, spans in parts:
-        assert spans == [Span("pre", 0, units(part), {"language": "py"})]
+        assert spans == [EntitySpan("pre", 0, units(part), {"language": "py"})]
 
 
 def test_borders_are_where_a_reader_would_cut() -> None:

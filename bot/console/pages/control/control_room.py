@@ -9,8 +9,8 @@ from nicegui import background_tasks, ui
 from bot.console.elements import style, trouble_notice, words
 from bot.console.page_context import PageContext
 from bot.console.pages.control.details import Details
-from bot.console.pages.control.lanes import Lanes
-from bot.console.pages.control.people import People
+from bot.console.pages.control.lanes import LaneList
+from bot.console.pages.control.people import UserPanel
 from bot.console.pages.control.simulation import simulation_panel
 from bot.console.pages.control.timeline import EventBatcher, Timeline
 from bot.console.rest import Json, LoggedOut, RestError
@@ -31,13 +31,13 @@ class _ControlRoom:
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
-        self._lanes = Lanes(context.say, context.users, everybody=context.user_id is None)
+        self._lanes = LaneList(context.say, context.users, everybody=context.user_id is None)
         self._last: int = 0
         self._first: int = 0
         self._shown: set[int] = set()
         self._following: asyncio.Task[None] | None = None
         with ui.element("div").classes("room") as self._root:
-            self._people = People(context)
+            self._people = UserPanel(context)
             with ui.element("section").classes("room-middle") as middle:
                 middle.props["aria-label"] = context.say("control-timeline")
                 self._notice = words("p", context.say("control-offline"), "notice").props("role=status")

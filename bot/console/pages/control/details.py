@@ -10,9 +10,9 @@ from nicegui import ui
 from bot.console.elements import chip, heading, icon_button, words
 from bot.console.page_context import PageContext
 from bot.console.pages.calls import open_call, price
-from bot.console.pages.control.lanes import Lanes
+from bot.console.pages.control.lanes import LaneList
 from bot.console.pages.control.timeline import summary, title
-from bot.console.rest import Json, Refused, segment
+from bot.console.rest import Json, RefusedByServer, segment
 
 _NEAREST: Final = 40
 """Events shown on each side; the timeline has the rest."""
@@ -24,7 +24,7 @@ class Details:
     def __init__(
         self,
         context: PageContext,
-        lanes: Lanes,
+        lanes: LaneList,
         jump: Callable[[str], Awaitable[None]],
         shut: Callable[[], Awaitable[None]],
     ) -> None:
@@ -47,7 +47,7 @@ class Details:
         texts = {event_id: event["text"]}
         try:
             chain = await rest.get(f"/events/{segment(event_id)}/chain", user_id=user_id)
-        except Refused:  # an event of the system has none
+        except RefusedByServer:  # an event of the system has none
             chain = {"back": [], "forward": [], "calls": []}
         back, forward = chain["back"][-_NEAREST:], chain["forward"][:_NEAREST]
         if back or forward:

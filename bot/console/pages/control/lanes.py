@@ -21,7 +21,7 @@ class _Lane:
     hidden: bool = False
 
 
-class Lanes:
+class LaneList:
     """The lanes; an agent's is added with its first event."""
 
     def __init__(self, say: Phrases, users: list[Json], *, everybody: bool) -> None:

@@ -14,7 +14,7 @@ _SHOWN: Final = 100
 """Most users listed; others are found with the selection in the bar."""
 
 
-class People:
+class UserPanel:
     """Counts follow the live stream; the last messages of the chosen user are below. `foot` is for a further panel."""
 
     def __init__(self, context: PageContext) -> None:

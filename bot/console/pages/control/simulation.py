@@ -7,7 +7,7 @@ from nicegui import ui
 
 from bot.console.elements import chip, heading, trouble_notice, words
 from bot.console.page_context import PageContext
-from bot.console.rest import Json, Refused
+from bot.console.rest import Json, RefusedByServer
 
 _LOOK_S: Final = 2.0
 _SPEEDS: Final = (60, 3_600, 86_400, 0)
@@ -21,7 +21,7 @@ async def simulation_panel(context: PageContext, box: ui.element) -> None:
     """Lays the panel in `box` if the bot runs in a simulation that the session may control; else nothing."""
     try:
         state: Json = await context.rest.get("/simulator")
-    except Refused:
+    except RefusedByServer:
         return
     if state["state"] != "off":
         with box:

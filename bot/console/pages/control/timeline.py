@@ -9,7 +9,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.page_context import PageContext
-from bot.console.pages.control.lanes import Lanes
+from bot.console.pages.control.lanes import LaneList
 from bot.console.phrases import Phrases
 from bot.console.rest import Json
 
@@ -33,7 +33,7 @@ class Timeline(ui.element, component="timeline.js"):
     def __init__(
         self,
         context: PageContext,
-        lanes: Lanes,
+        lanes: LaneList,
         *,
         ready: Callable[[], Awaitable[None]],
         earlier: Callable[[int], Awaitable[None]],
@@ -81,7 +81,7 @@ class Timeline(ui.element, component="timeline.js"):
         self.run_method(method, [row(self._context, self._lanes, event) for event in events], *more)
 
 
-def row(context: PageContext, lanes: Lanes, event: Json) -> Json:
+def row(context: PageContext, lanes: LaneList, event: Json) -> Json:
     """The fields of an event that the browser needs."""
     return {
         "id": event["id"],

@@ -9,7 +9,7 @@ from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty_list, style, trouble_notice
 from bot.console.page_context import PageContext
-from bot.console.rest import Json, Refused, segment
+from bot.console.rest import Json, RefusedByServer, segment
 
 _WORDS: Final = (
     "search", "found", "nothing", "kinds", "view", "drawn", "listed", "closer", "farther", "whole", "details", "expand",
@@ -116,7 +116,7 @@ class _Explorer(ui.element, component="graph.js"):
                 for node in asked["ids"]:
                     try:
                         found.append(await _around(self._context, node, asked))
-                    except Refused:
+                    except RefusedByServer:
                         if len(asked["ids"]) == 1:
                             raise
         finally:

@@ -42,7 +42,7 @@ def answer(text: str, do: Callable[[], object]) -> TextElement:
     return words("button", text, "button").props("type=button").on("click", do)
 
 
-class Fault:
+class DialogError:
     """The place for an error in a dialog, which stays open."""
 
     def __init__(self, context: PageContext) -> None:

@@ -7,7 +7,7 @@ from nicegui import ui
 from bot.console.elements import words
 from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import CIRCLES, circle_name
-from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
+from bot.console.pages.people.dialogs import DialogError, answer, answers, asking, cancel
 from bot.console.rest import Json
 
 Save = Callable[[Json, Json], Awaitable[None]]
@@ -25,7 +25,7 @@ def edit_dialog(context: PageContext, person: Json, save: Save) -> None:
         "bio": person["bio"],
     }
     with asking(context, say("people-edit-title"), say("people-edit-text")) as dialog:
-        fault = Fault(context)
+        fault = DialogError(context)
         for name, label, kind in (
             ("display_name", "people-name", "input"),
             ("aliases", "people-aliases", "input"),

@@ -5,7 +5,7 @@ from functools import partial
 from nicegui import ui
 
 from bot.console.page_context import PageContext
-from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
+from bot.console.pages.people.dialogs import DialogError, answer, answers, asking, cancel
 from bot.console.rest import Json
 
 
@@ -16,7 +16,7 @@ async def forget_dialog(context: PageContext, person: Json) -> None:
     count, name = about["count"], person["display_name"]
     text = say("people-forget-text", count=count, days=about["backup_days"])
     with asking(context, say("people-forget-title", name=name), text) as dialog:
-        fault = Fault(context)
+        fault = DialogError(context)
 
         async def done(*, messages: bool) -> None:
             with fault.shown():

@@ -10,7 +10,7 @@ from nicegui.events import GenericEventArguments
 from bot.console.elements import words
 from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import circle_name, circle_tone
-from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
+from bot.console.pages.people.dialogs import DialogError, answer, answers, asking, cancel
 from bot.console.rest import Json
 from bot.shared.phrases import initials
 
@@ -28,7 +28,7 @@ async def merge_dialog(context: PageContext, person: Json, merge: Callable[[Json
 def split_dialog(context: PageContext, part: Json, split: Callable[[], Awaitable[None]]) -> None:
     say, name = context.say, part["display_name"]
     with asking(context, say("people-split-title", name=name), say("people-split-text", name=name)) as dialog:
-        fault = Fault(context)
+        fault = DialogError(context)
 
         async def done() -> None:
             with fault.shown():
@@ -49,7 +49,7 @@ class _MergeDialog:
         self._context, self._person, self._merge, self._dialog = context, person, merge, dialog
         self._known: list[Json] | None = None
         self._asked = 0
-        self._fault = Fault(context)
+        self._fault = DialogError(context)
         self._inside = ui.element("div")
         self._choose()
 

@@ -23,7 +23,7 @@ from internal.tasks.model import time_of_day
 _LONGEST, _TOAST = 90, 180
 
 
-class UndoButton(Owned, prefix="un", command="/undo"):
+class UndoChangeButton(Owned, prefix="un", command="/undo"):
     """Takes a change back: the `number`th of an event. The list stays at the page."""
 
     event: Id
@@ -39,7 +39,7 @@ async def undo_command(message: Message, chat: Chat, services: Services) -> None
     await chat.say(*await _listing(chat.user, services, 0))
 
 
-async def pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
+async def pressed(query: CallbackQuery, callback_data: UndoChangeButton, chat: Chat, services: Services) -> None:
     """Takes the change back and shows what is left; one that is gone or on which others rest is said."""
     user, now, at = chat.user, services.clock.now(), time_of_day(services.config.notifications.whole_day_at)
     change_id = f"{callback_data.event}.{callback_data.number}"
@@ -75,7 +75,7 @@ def changes_shown(connection: Connection, user: User, now: datetime, page: int =
         return phrase(user.lang, "undo-nothing"), []
     shown = found[:PAGE]
     numbers = [
-        button(str(index), UndoButton(owner=user.user_id, event=event, number=int(number), page=page))
+        button(str(index), UndoChangeButton(owner=user.user_id, event=event, number=int(number), page=page))
         for index, (event, _, number) in enumerate((one.id.partition(".") for one in shown), start=1)
     ]
     turns = [
@@ -90,6 +90,6 @@ def changes_shown(connection: Connection, user: User, now: datetime, page: int =
 def router() -> Router:
     built = Router(name="undo")
     built.message.register(undo_command, Command("undo", ignore_mention=True))
-    built.callback_query.register(pressed, UndoButton.filter())
+    built.callback_query.register(pressed, UndoChangeButton.filter())
     built.callback_query.register(page_pressed, UndoPageButton.filter())
     return built

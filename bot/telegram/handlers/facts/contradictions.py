@@ -26,7 +26,7 @@ _CHOICE = {buttons.Answer.BOTH: BOTH, buttons.Answer.NEITHER: NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ContradictionQuestion:
     """A question only the owner can decide. `id` is the suggestion that it answers."""
 
     id: str
@@ -34,12 +34,12 @@ class Question:
     rows: buttons.Rows
 
 
-def first_question(connection: Connection, user: User) -> Question | None:
+def first_question(connection: Connection, user: User) -> ContradictionQuestion | None:
     """The oldest contradiction that waits for the owner's answer."""
     waiting = knowledge.open_contradictions(connection, user.user_id)
     if not waiting:
         return None
-    return Question(waiting[0].suggestion_id or waiting[0].id, *_card(connection, user, waiting[0]))
+    return ContradictionQuestion(waiting[0].suggestion_id or waiting[0].id, *_card(connection, user, waiting[0]))
 
 
 def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple[str, buttons.Rows]:

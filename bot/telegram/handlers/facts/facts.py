@@ -42,7 +42,7 @@ from bot.telegram.handlers.facts.fact_text import (
     shorten,
     versions_text,
 )
-from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
+from bot.telegram.handlers.facts.subjects import FactSubject, find_subjects, subject
 from bot.telegram.handlers.paging import PAGE, clamp, page_row
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -85,7 +85,7 @@ async def facts(message: Message, command: CommandObject, chat: Chat, services: 
         await chat.say(*await _mentioned(name, user, services))
 
 
-def _subject_label(user: User, one: Subject) -> str:
+def _subject_label(user: User, one: FactSubject) -> str:
     return f"{one.name} · {label(user.lang, 'facts-kind', kind=one.kind)}"
 
 
@@ -112,7 +112,7 @@ async def page_pressed(query: CallbackQuery, callback_data: FactsButton, chat: C
 
 
 async def facts_page(
-    user: User, services: Services, about: Subject, page: int = 0, *, past: bool = False
+    user: User, services: Services, about: FactSubject, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
     """A page of the facts about a person or thing, with its buttons."""
     now = services.clock.now()
@@ -120,7 +120,7 @@ async def facts_page(
 
 
 def facts_shown(
-    connection: Connection, user: User, about: Subject, now: datetime, page: int = 0, *, past: bool = False
+    connection: Connection, user: User, about: FactSubject, now: datetime, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
     """`facts_page` within a transaction."""
     found, text = _page(connection, user, about, now, page, past=past)
@@ -131,7 +131,7 @@ def facts_shown(
 
 
 def _page(
-    connection: Connection, user: User, about: Subject, now: datetime, page: int, *, past: bool
+    connection: Connection, user: User, about: FactSubject, now: datetime, page: int, *, past: bool
 ) -> tuple[_Page, str]:
     """The page and its title."""
     user_id, node_id = user.user_id, about.node_id
@@ -151,7 +151,7 @@ def _page(
     return found, title
 
 
-def _title(user: User, about: Subject, count: int, *, past: bool) -> str:
+def _title(user: User, about: FactSubject, count: int, *, past: bool) -> str:
     own = "-own" if about.kind == "owner" else ""
     if not count and not past:
         return phrase(user.lang, f"facts-none{own}", **({} if own else {"name": about.name}))

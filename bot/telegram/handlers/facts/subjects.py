@@ -23,7 +23,7 @@ _SEARCHED = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class FactSubject:
     """A person or thing that facts are about. `kind` is an entity's type or a node's label; "owner" for the owner."""
 
     node_id: str
@@ -31,11 +31,11 @@ class Subject:
     kind: str
 
 
-def owner(user: User) -> Subject:
-    return Subject(store.owner_node_id(user.user_id), user.name, "owner")
+def owner(user: User) -> FactSubject:
+    return FactSubject(store.owner_node_id(user.user_id), user.name, "owner")
 
 
-async def subject(user: User, services: Services, node_id: str) -> Subject | None:
+async def subject(user: User, services: Services, node_id: str) -> FactSubject | None:
     """The subject with this node id, redirects of merges followed; None if it is gone."""
     if node_id == store.owner_node_id(user.user_id):
         return owner(user)
@@ -43,7 +43,7 @@ async def subject(user: User, services: Services, node_id: str) -> Subject | Non
     return None if node is None else _subject(node)
 
 
-async def find_subjects(text: str, user: User, services: Services) -> list[Subject]:
+async def find_subjects(text: str, user: User, services: Services) -> list[FactSubject]:
     """At most ten, the likeliest first: the owner, else exact names, else other forms and beginnings of the name."""
     name = _ABOUT.sub("", text.strip())
     if not name or (names_oneself(name) and len(name.split()) < _ONESELF_WORDS):
@@ -52,7 +52,7 @@ async def find_subjects(text: str, user: User, services: Services) -> list[Subje
     return (exact or await _similar(name, user, services))[:SHOWN]
 
 
-def _exact(connection: Connection, user: User, name: str) -> list[Subject]:
+def _exact(connection: Connection, user: User, name: str) -> list[FactSubject]:
     """By name or alias, @username or Telegram id."""
     nodes = store.nodes_called(connection, user.user_id, [name])
     if not nodes:
@@ -63,7 +63,7 @@ def _exact(connection: Connection, user: User, name: str) -> list[Subject]:
     return [_subject(node) for node in nodes if node.id != store.owner_node_id(user.user_id)]
 
 
-async def _similar(name: str, user: User, services: Services) -> list[Subject]:
+async def _similar(name: str, user: User, services: Services) -> list[FactSubject]:
     """Subjects named in another form. Search finds the things; people are few, so all are compared."""
     written = capitalised(name)
     likely = await name_similarities(name, user, services)
@@ -87,5 +87,5 @@ def _entities(connection: Connection, user_id: int, person_ids: Sequence[int]) -
     return {person.id: person.entity_id for person in found if person is not None}
 
 
-def _subject(node: Node) -> Subject:
-    return Subject(node.id, node.name, node.subtype or node.label)
+def _subject(node: Node) -> FactSubject:
+    return FactSubject(node.id, node.name, node.subtype or node.label)

@@ -16,7 +16,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows.turn import explain
 from internal.flows.turn.explain import AnswerSources, Source
-from internal.flows.turn.tools.web_pages import Page
+from internal.flows.turn.tools.web_pages import WebPage
 from internal.graph.model import Node
 from internal.knowledge.model import Episode, Fact
 from internal.people.model import Person
@@ -88,7 +88,7 @@ def _source_line(user: User, one: Source) -> str:
             return message_line(user, one)
         case Episode():
             return episode_line(user, one)
-        case Page():
+        case WebPage():
             return escape(one.url)
 
 

@@ -32,7 +32,7 @@ from bot.telegram.handlers.empty_lists import nothing_yet
 from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, number_rows, numbered, quotable, shorten, sources_text
 from bot.telegram.handlers.memories.memory_text import (
     KINDS,
-    Kind,
+    MemoryKind,
     back_to_memory,
     memory_line,
     memory_rows,
@@ -88,7 +88,7 @@ async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat
     await chat.edit(*shown)
 
 
-async def _found(user: User, services: Services, kind: Kind, words: str) -> tuple[str, Rows]:
+async def _found(user: User, services: Services, kind: MemoryKind, words: str) -> tuple[str, Rows]:
     """Memories of a kind that match the words; for /memories, those of every kind."""
     labels = tuple(one.label for one in KINDS.values()) if kind.label == "Memory" else (kind.label,)
     hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=labels)
@@ -102,7 +102,7 @@ async def _found(user: User, services: Services, kind: Kind, words: str) -> tupl
 
 
 async def _listing(
-    user: User, services: Services, kind: Kind, page: int = 0, *, past: bool = False
+    user: User, services: Services, kind: MemoryKind, page: int = 0, *, past: bool = False
 ) -> tuple[str, Rows]:
     def work(connection: Connection) -> tuple[_Page, str]:
         found = _page(connection, user.user_id, kind, page, past=past)
@@ -117,7 +117,7 @@ async def _listing(
     return text, _page_rows(user, kind, found, past=past)
 
 
-def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: bool) -> _Page:
+def _page(connection: Connection, user_id: int, kind: MemoryKind, page: int, *, past: bool) -> _Page:
     states, others = (kind.past, kind.current) if past else (kind.current, kind.past)
     count = repository.count(connection, user_id, kind.label, states)
     other = repository.count(connection, user_id, kind.label, others) if others else 0
@@ -126,7 +126,7 @@ def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: 
     return _Page(nodes, count, other, here)
 
 
-def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
+def _page_rows(user: User, kind: MemoryKind, found: _Page, *, past: bool) -> Rows:
     lang, data = user.lang, MemoriesButton(owner=user.user_id, kind=kind.letter, past=past)
     back_to = f"{kind.letter}{'p' if past else ''}{found.number}"
     memory_pressed = [MemoryButton(owner=user.user_id, node=one.id, back_to=back_to) for one in found.nodes]

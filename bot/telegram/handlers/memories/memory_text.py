@@ -32,7 +32,7 @@ from internal.recall.prompt.memories import status_of
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MemoryKind:
     """A kind of memory with a command. `current` and `past` are states ("" = none); without them all are shown."""
 
     letter: str
@@ -42,15 +42,15 @@ class Kind:
     past: tuple[str, ...] = ()
 
 
-KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, MemoryKind]] = {
     kind.letter: kind
     for kind in (
-        Kind("g", "goals", "Goal", ("active",), ("achieved", "abandoned")),
-        Kind("d", "decisions", "Decision"),
-        Kind("q", "questions", "Question", ("open", "partial"), ("answered",)),
-        Kind("p", "preferences", "Preference", ("",)),
-        Kind("i", "instructions", "Preference", ("active",), ("ended",)),
-        Kind("m", "memories", "Memory"),
+        MemoryKind("g", "goals", "Goal", ("active",), ("achieved", "abandoned")),
+        MemoryKind("d", "decisions", "Decision"),
+        MemoryKind("q", "questions", "Question", ("open", "partial"), ("answered",)),
+        MemoryKind("p", "preferences", "Preference", ("",)),
+        MemoryKind("i", "instructions", "Preference", ("active",), ("ended",)),
+        MemoryKind("m", "memories", "Memory"),
     )
 }
 

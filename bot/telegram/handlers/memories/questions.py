@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import AskedButton, Button, QuestionAnswer, Rows, UndoButton, button
-from bot.telegram.handlers.facts.contradictions import Question
+from bot.telegram.handlers.facts.contradictions import ContradictionQuestion
 from bot.telegram.handlers.facts.fact_text import local, number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.memories.memory_text import memory_line
 from bot.telegram.handlers.services import Services
@@ -30,7 +30,7 @@ _ON_BUTTON = 40
 _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
-def question(connection: Connection, user: User, asked: AskedQuestion) -> Question:
+def question(connection: Connection, user: User, asked: AskedQuestion) -> ContradictionQuestion:
     """The question with its buttons. Raises NotFound if what it is about is gone."""
     match asked.about:
         case "contradiction":
@@ -41,7 +41,7 @@ def question(connection: Connection, user: User, asked: AskedQuestion) -> Questi
             text, rows = _open_question(connection, user, asked)
         case "fading":
             text, rows = _fading(connection, user, asked)
-    return Question(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", QuestionAnswer.NEVER)]])
+    return ContradictionQuestion(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", QuestionAnswer.NEVER)]])
 
 
 def _contradiction(connection: Connection, user: User, asked: AskedQuestion) -> tuple[str, Rows]:

@@ -16,7 +16,7 @@ from internal.flows.merging import people
 from internal.import_formats.vcard import escaped, is_vcard
 from internal.people import repository
 from internal.people.model import Person
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 
 SHARED: Final = "contact"
 """The source of what is known by a contact that was shared in the chat."""
@@ -40,7 +40,7 @@ async def contact(message: Message, chat: Chat, services: Services) -> None:
     elif card.user_id == chat.user.user_id:
         await chat.say(phrase(chat.user.lang, "contact-self"))
     else:
-        await _remember(Sender(card.user_id, name), message, chat, services)
+        await _remember(TelegramAccount(card.user_id, name), message, chat, services)
 
 
 async def _import_contact(card: Contact, name: str, chat: Chat, services: Services) -> None:
@@ -57,7 +57,7 @@ async def _import_contact(card: Contact, name: str, chat: Chat, services: Servic
         await _show(person, "contact-added" if taken.outcome == "new" else "contact-updated", chat)
 
 
-async def _remember(sender: Sender, message: Message, chat: Chat, services: Services) -> None:
+async def _remember(sender: TelegramAccount, message: Message, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
 
     def work(connection: Connection) -> tuple[bool, Person]:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Rows, SuggestionButton, SuggestionsButton, button
-from bot.telegram.handlers.facts.contradictions import Question, first_question
+from bot.telegram.handlers.facts.contradictions import ContradictionQuestion, first_question
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -54,10 +54,14 @@ async def answer_pressed(query: CallbackQuery, callback_data: SuggestionButton, 
         await chat.say(following.text, following.rows)
 
 
-def next_question(connection: Connection, user: User) -> Question | None:
+def next_question(connection: Connection, user: User) -> ContradictionQuestion | None:
     """The owner's next question: about people first, since facts depend on who is who, then about facts."""
     best = _best(connection, user.user_id)
-    return Question(best.id, *suggestion_card(connection, user, best)) if best else first_question(connection, user)
+    return (
+        ContradictionQuestion(best.id, *suggestion_card(connection, user, best))
+        if best
+        else first_question(connection, user)
+    )
 
 
 def _first(connection: Connection, user: User) -> tuple[str, Rows]:

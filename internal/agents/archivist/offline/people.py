@@ -74,7 +74,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReadSentence:
     """A sentence: whom it names, in order, and of whom it goes on to tell. `start` is in the line.
 
     `speaker` is who says it, None for the owner. `kin` are the owner's known relatives whom it calls by kinship alone,
@@ -101,8 +101,8 @@ class Reading:
         self._recent: list[Dossier] = []
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
-        self.said: list[Said] = []
-        self.heard: list[Said] = []
+        self.said: list[ReadSentence] = []
+        self.heard: list[ReadSentence] = []
 
     def read(self, line: TranscriptLine) -> None:
         """Takes in one line. What the owner did not say himself tells nothing of him, nor whom he means by a name."""
@@ -120,7 +120,7 @@ class Reading:
             sentence = line.text[start:end]
             continued = next(iter(self._continued(sentence)), None)
             kin = self._kin(sentence)
-            self.said.append(Said(line, start, sentence, inside, continued, kin=kin))
+            self.said.append(ReadSentence(line, start, sentence, inside, continued, kin=kin))
             self._sentence(line, sentence, inside)
             self._speak_of(kin.values())
 
@@ -137,7 +137,7 @@ class Reading:
         full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
         named = self._by_sentence([replace(one, circle=None) for one in full], line)
         for number, (start, end) in enumerate(sentences(line.text)):
-            self.heard.append(Said(line, start, line.text[start:end], named.get(number, []), None, speaker))
+            self.heard.append(ReadSentence(line, start, line.text[start:end], named.get(number, []), None, speaker))
 
     def _by_sentence(
         self, sightings: Sequence[NameMention], line: TranscriptLine

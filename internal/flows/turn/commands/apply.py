@@ -24,8 +24,8 @@ from internal.flows.tasks.parse import schedule_in
 from internal.flows.turn.commands.model import (
     NO_COMMANDS,
     Action,
+    ActionCard,
     CallOwner,
-    Card,
     Cards,
     Changed,
     ChangeTask,
@@ -41,7 +41,7 @@ from internal.flows.turn.commands.model import (
 )
 from internal.flows.turn.commands.recognise import Recognised, asks_for, best_facts, object_of, recognise
 from internal.flows.turn.enqueue import react
-from internal.flows.turn.prompt import Question
+from internal.flows.turn.prompt import PromptInputs
 from internal.knowledge.model import Fact
 from internal.language.search.grounding import Proposed, stated, ungrounded
 from internal.language.tasks.times import TimeFound
@@ -88,7 +88,7 @@ class CommandFlow:
     read_first: Callable[[int], Awaitable[bool]] | None = None
     """Has what the owner said archived at once; whether there was anything. Asked where nothing is found to forget."""
 
-    async def read(self, question: Question) -> Commands:
+    async def read(self, question: PromptInputs) -> Commands:
         """The commands of a question in the owner's own words; nothing that was forwarded or quoted counts."""
         own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         texts = [
@@ -115,7 +115,7 @@ class CommandFlow:
         return Commands(actions_, bool(actions_) and whole and not (asks and self.converses))
 
     async def _recognised(
-        self, question: Question, own: Sequence[Message], texts: Sequence[tuple[str, str, datetime]]
+        self, question: PromptInputs, own: Sequence[Message], texts: Sequence[tuple[str, str, datetime]]
     ) -> tuple[list[Recognised], bool]:
         user_id = question.user.user_id
 
@@ -210,8 +210,8 @@ class CommandFlow:
         return named and await self.worker.run(asks_for, texts, title, how, time, user.lang)
 
     def carry_out(
-        self, connection: Connection, question: Question, asked: Sequence[Action], now: datetime
-    ) -> list[Card]:
+        self, connection: Connection, question: PromptInputs, asked: Sequence[Action], now: datetime
+    ) -> list[ActionCard]:
         """Does everything that is asked for, in the caller's transaction, and returns a card for each."""
         user, links = question.user, {"turn": question.turn.id}
         cards = []
@@ -229,7 +229,7 @@ class CommandFlow:
                 cards.append(self.cards.refused(user, "other"))
         return cards
 
-    def _done(self, connection: Connection, user: User, asked: Action, author: TaskAuthor) -> Card:
+    def _done(self, connection: Connection, user: User, asked: Action, author: TaskAuthor) -> ActionCard:
         now, user_id = author.now, user.user_id
         match asked:
             case Forget():
@@ -260,7 +260,7 @@ class CommandFlow:
                 card = self.cards.tasks(user, asked, found, now)
         return card
 
-    def _change(self, connection: Connection, user: User, asked: ChangeTask, author: TaskAuthor) -> Card:
+    def _change(self, connection: Connection, user: User, asked: ChangeTask, author: TaskAuthor) -> ActionCard:
         if not asked.tasks:
             raise Refused("no_task", "no task is about that")
         known = [tasks.get(connection, user.user_id, one) for one in asked.tasks]
@@ -318,7 +318,7 @@ def _found_nothing(one: Recognised, act: Action | None) -> bool:
     return (one.kind == "forget" and empty) or (isinstance(act, ShowTasks) and act.none)
 
 
-def _last_card(question: Question) -> str:
+def _last_card(question: PromptInputs) -> str:
     """The newest message of the bot in this chat where it is a card or a reminder and still fresh: "cancel it"."""
     here = [one for one in question.earlier if one.role == "assistant" and one.chat_id == question.turn.chat_id]
     last = here[-1] if here else None

@@ -10,7 +10,7 @@ from internal.flows.turn.commands.model import Commands, Undone
 from internal.flows.turn.commands.recognise import judge
 from internal.flows.turn.commands.reminder_requests import ReminderRequest, with_tasks
 from internal.flows.turn.prepared_requests import Requests
-from internal.flows.turn.prompt import Question
+from internal.flows.turn.prompt import PromptInputs
 from internal.language.text.spelling import text_language, unquoted
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import ChatReply
@@ -25,7 +25,7 @@ class Claims:
         self._requests, self._commands, self._opens_tasks = requests, commands, opens_tasks
 
     async def judged(
-        self, question: Question, reply: ChatReply, requested: ReminderRequest | None, commands: Commands
+        self, question: PromptInputs, reply: ChatReply, requested: ReminderRequest | None, commands: Commands
     ) -> tuple[ChatReply, ReminderRequest | None, Commands]:
         """The reply without claims of what nobody did, and what else to do with it.
 
@@ -51,7 +51,7 @@ class Claims:
         more = [Undone()] if found.untrue else []
         return replace(reply, text=found.text), with_tasks(requested, promised), commands.with_more(more)
 
-    def _known(self, question: Question) -> list[str]:
+    def _known(self, question: PromptInputs) -> list[str]:
         """The open tasks and the people whom the model was shown, by name."""
         request = self._requests.last(question.turn)
         shown = (*request.relevant_people, *request.inner_circle) if request is not None else ()

@@ -124,7 +124,7 @@ def _same_time(said: TimeFound, time: TimeFound | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedReply:
     """A reply without what it claims and nobody did, and the reminder that it promises and the owner asked for."""
 
     text: str
@@ -134,7 +134,7 @@ class Judged:
 
 def judge(
     reply: str, known: Sequence[str], did: Collection[str], asked: tuple[str, str, datetime] | None, language: Language
-) -> Judged:
+) -> JudgedReply:
     """Takes out the claims that nothing stands behind: `did` are the kinds of what is done in this turn.
 
     `known` are the open tasks and the people. `asked` is the owner's newest message (id, text, time), from which a
@@ -143,7 +143,7 @@ def judge(
     claims = [one for one in find_claims(reply, known) if one.kind not in did]
     claims = [one for one in claims if one.kind == "change" or not matching(content_words(one.text), known)]
     if not claims:
-        return Judged(reply)
+        return JudgedReply(reply)
     reminder = None
     promised = [one for one in claims if one.kind == "remind"]
     if promised and asked is not None:
@@ -155,7 +155,7 @@ def judge(
     for one in reversed(claims):
         reply = f"{reply[: one.span[0]]}{reply[one.span[1] :]}"
     untrue = any(one.kind == "change" for one in claims) or reminder is None
-    return Judged(reply.strip(), reminder, untrue)
+    return JudgedReply(reply.strip(), reminder, untrue)
 
 
 def object_of(what: str, people: Sequence[Person]) -> Recognised:

@@ -19,7 +19,7 @@ from internal.errors import ModelUnavailable, Refused
 from internal.flows.tasks.find_reminders import Reminder, find_reminders, may_open
 from internal.flows.tasks.handler import PersonFinder, TaskObserver
 from internal.flows.tasks.parse import schedule_in
-from internal.flows.turn.prompt import Question
+from internal.flows.turn.prompt import PromptInputs
 from internal.language.text.spelling import unquoted
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.people import repository as people
@@ -91,7 +91,7 @@ class ReminderRequests:
         self._database, self._worker, self._names, self._observer = database, worker, names, observer
         self._whole_day_at, self._render = time_of_day(whole_day_at), render
 
-    async def read(self, question: Question) -> ReminderRequest | None:
+    async def read(self, question: PromptInputs) -> ReminderRequest | None:
         """The reminders that a question asks for; None for nearly every question, without a call of the worker."""
         messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         if not any(may_open(unquoted(message.content)) for message in messages):
@@ -102,7 +102,7 @@ class ReminderRequests:
             log.warning("request_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
             return None
 
-    async def _read(self, question: Question, messages: Sequence[Message]) -> ReminderRequest | None:
+    async def _read(self, question: PromptInputs, messages: Sequence[Message]) -> ReminderRequest | None:
         user = question.user
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
         texts = [(one.id, unquoted(one.content), one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
@@ -118,7 +118,7 @@ class ReminderRequests:
         return ReminderRequest(reminders, only)
 
     def grant(
-        self, connection: Connection, question: Question, requested: ReminderRequest, now: datetime
+        self, connection: Connection, question: PromptInputs, requested: ReminderRequest, now: datetime
     ) -> list[GrantedReminder]:
         """Opens a task for each request, in the caller's transaction; one that is open is confirmed once more."""
         user = question.user
@@ -144,7 +144,7 @@ class ReminderRequests:
                 log.info("request_refused", extra={"reason": one.refused})
         self._observer.tasks_changed("opened", sum(one.task is not None for one in granted))
 
-    def _opened(self, connection: Connection, question: Question, reminder: Reminder, now: datetime) -> Task:
+    def _opened(self, connection: Connection, question: PromptInputs, reminder: Reminder, now: datetime) -> Task:
         user = question.user
         of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
         schedule = schedule_in(reminder.time, user.tz)

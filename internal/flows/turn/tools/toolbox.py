@@ -30,7 +30,7 @@ from internal.flows.tasks.find_reminders import Reminder
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import Action, ChangeTask, Remember
 from internal.flows.turn.files import beside_others, read_file
-from internal.flows.turn.prompt import Prompts, Question
+from internal.flows.turn.prompt import PromptInputs, Prompts
 from internal.flows.turn.tools.offered import (
     CHANGING,
     CREATE_TASK,
@@ -72,7 +72,7 @@ class Toolbox:
         database: Database,
         prompts: Prompts,
         clock: Clock,
-        question: Question,
+        question: PromptInputs,
         *,
         opens_tasks: bool,
         commands: CommandFlow | None = None,

@@ -40,7 +40,7 @@ class PageRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """A page's address after redirects, its title and main text."""
 
     url: str
@@ -100,7 +100,7 @@ class Web:
     def searches(self) -> bool:
         return self.settings.search_provider != "none" and bool(self.settings.search_url)
 
-    async def read(self, url: str) -> Page:
+    async def read(self, url: str) -> WebPage:
         """The main text of a page. Raises PageRefused."""
         try:
             async with asyncio.timeout(SECONDS):
@@ -118,9 +118,9 @@ class Web:
                 raise PageRefused("the page cannot be read now") from None
         if not text.strip():
             raise PageRefused("the page has no text")
-        return Page(address, title[:_TITLE], text[:MOST_CHARACTERS])
+        return WebPage(address, title[:_TITLE], text[:MOST_CHARACTERS])
 
-    async def search(self, query: str, language: str) -> list[Page]:
+    async def search(self, query: str, language: str) -> list[WebPage]:
         """What the search engine finds. It is asked where the operator says, which may be in the own network."""
         base = self.settings.search_url.rstrip("/")
         asked = {"q": query, "format": "json", "language": language}
@@ -189,8 +189,8 @@ async def _body(answer: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _hit(one: dict[str, Any]) -> Page:
-    return Page(
+def _hit(one: dict[str, Any]) -> WebPage:
+    return WebPage(
         str(one["url"]), str(one.get("title") or "")[:_TITLE], " ".join(str(one.get("content") or "").split())[:400]
     )
 

@@ -12,7 +12,14 @@ from sqlalchemy import Connection, func, select
 from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.errors import NotFound, Refused
-from internal.flows.archival.ingestion import Stored, add_episode, content_of, fingerprint, json_segments, text_segments
+from internal.flows.archival.ingestion import (
+    StoredEpisode,
+    add_episode,
+    content_of,
+    fingerprint,
+    json_segments,
+    text_segments,
+)
 from internal.flows.forgetting.requests import ask_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
@@ -29,7 +36,7 @@ MAY = datetime(2024, 5, 1, 9, tzinfo=UTC)
 
 def store(
     connection: Connection, talk: Talk, segments: Sequence[Segment] | None = None, user_id: int = OWNER, **more: Any
-) -> Stored:
+) -> StoredEpisode:
     fields: dict[str, Any] = {
         "source": "text",
         "name": "slack_123",
@@ -82,7 +89,7 @@ async def test_repeating_one_changes_nothing(talk: Talk) -> None:
     first = await talk.write(lambda c: store(c, talk, episode_id="e-1", dedupe="d-1"))
     for again in ({"episode_id": "e-1"}, {"dedupe": "d-1"}, {"episode_id": "e-1", "dedupe": "d-2"}):
         repeated = await talk.write(lambda c, again=again: store(c, talk, name="other", **again))  # type: ignore[misc]
-        assert repeated == Stored(first.episode, created=False)
+        assert repeated == StoredEpisode(first.episode, created=False)
     assert (await count(talk))[0] == 1
     assert (await talk.write(lambda c: store(c, talk, user_id=OTHER, dedupe="d-1"))).created
     with pytest.raises(Refused, match="uuid"):

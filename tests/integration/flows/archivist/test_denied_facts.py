@@ -7,7 +7,7 @@ from support.flows.erase_stage import KEY, ErasingStage, LanguageHere, added, bi
 from support.flows.flow_stage import OWNER, Talk
 
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.flows.archival.ingestion import add_episode, text_segments
 from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting import erase
@@ -112,7 +112,7 @@ async def pete_works(stage: ErasingStage) -> FactCorrections:
     [said] = [one.id for one in await stage.talk.messages() if one.role == "user"]
     at = stage.talk.clock.now()
     texts = ("My cousin Pete works at Nokia. I like Pete.", "Pete is an engineer of Nokia", "Pete, a cousin, was ill")
-    snapshot = Snapshot(who=tuple(Item(one, at, (said,)) for one in texts))
+    snapshot = Snapshot(who=tuple(SnapshotItem(one, at, (said,)) for one in texts))
     await stage.talk.write(lambda c: snapshots.add(c, OWNER, snapshot, now=at))
     stage.talk.clock.advance(60)
     return FactCorrections(stage.database, stage.talk.clock, LanguageHere(), KEY)
@@ -126,7 +126,7 @@ async def test_prompts_do_not_state_what_a_correction_replaced(stage: ErasingSta
     done = await corrections.restate(user, held.id, "Pete works at Ericsson")
     assert await bios(stage) == {"Pete": "A cousin. Plays chess."}
     assert await remembered(stage) == ["Pete, a cousin, was ill"]
-    later = Snapshot(now=(Item("Pete works at Nokia again", stage.talk.clock.now() + timedelta(1), ()),))
+    later = Snapshot(now=(SnapshotItem("Pete works at Nokia again", stage.talk.clock.now() + timedelta(1), ()),))
     assert await stage.talk.read(hidings.unexplained) == {}
     await corrections.undo(user, done.fact.id)
     assert (await bios(stage), await remembered(stage)) == whole

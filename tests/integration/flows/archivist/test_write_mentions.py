@@ -10,7 +10,7 @@ from support.flows.flow_stage import OWNER, Talk
 
 from internal.chronicle import repository as chronicle, view
 from internal.errors import ModelUnavailable
-from internal.flows.archivist.write_mentions import MentionFinder, Mentions, NewNames
+from internal.flows.archivist.write_mentions import MentionedNames, MentionFinder, NewNames
 from internal.flows.merging import people as merging_people
 from internal.graph import store
 from internal.people import repository as people
@@ -196,4 +196,4 @@ class NoReader:
 async def test_without_the_language_process_nothing_is_named(stage: AnalysisStage) -> None:
     """A reply that was paid for is applied all the same."""
     new = NewNames({"Олег": ("Олег",)}, {"ACME": ("ACME",)})
-    assert await MentionFinder(stage.talk.database, NoReader()).read(OWNER, ["Олег из ACME"], new) == [Mentions()]
+    assert await MentionFinder(stage.talk.database, NoReader()).read(OWNER, ["Олег из ACME"], new) == [MentionedNames()]

@@ -24,7 +24,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import service as people
 from internal.people.model import Person
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 
 SPRING = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
@@ -44,7 +44,7 @@ def companion(talk: Talk) -> CompanionScheduler:
 
 
 async def person(talk: Talk, name: str, user_id: int = OWNER) -> Person:
-    sender = Sender(len(name) + 1000, name)
+    sender = TelegramAccount(len(name) + 1000, name)
     now = talk.clock.now()
     return await talk.write(lambda c: people.from_metadata(c, user_id, sender, seen_at=now, now=now))
 

@@ -23,7 +23,7 @@ from internal.knowledge.claims.changes import NEITHER, ClaimLine, NewClaim
 from internal.knowledge.model import Fact, FactFilter
 from internal.language.worker.calls import LanguageCalls
 from internal.people import service as people
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.types import new_id
@@ -60,7 +60,7 @@ class Memory:
         return (await self.write(lambda c: store.add_node(c, self.user.user_id, "Entity", made, now=NOW))).id
 
     async def person(self, name: str) -> str:
-        sender = Sender(next(self.accounts), name)
+        sender = TelegramAccount(next(self.accounts), name)
         added = await self.write(lambda c: people.from_metadata(c, self.user.user_id, sender, seen_at=NOW, now=NOW))
         return added.entity_id
 

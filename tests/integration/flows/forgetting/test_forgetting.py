@@ -37,7 +37,7 @@ from internal.storage.tables import (
     turns,
     users,
 )
-from internal.storage.types import Moment
+from internal.storage.types import Timestamp
 from internal.testing import FrozenClock
 
 OWNER, STRANGER = 1, 2
@@ -129,7 +129,7 @@ def _fill(table: Table, user_id: int, text: str, number: int) -> dict[str, Any]:
             row[column.name] = {"about": text} if holds_text else {}
         elif isinstance(column.type, LargeBinary):
             row[column.name] = text.encode()
-        elif isinstance(column.type, Moment):
+        elif isinstance(column.type, Timestamp):
             row[column.name] = NOON
         elif column.name in ("seq", "n", "id") and column.autoincrement is True:
             continue

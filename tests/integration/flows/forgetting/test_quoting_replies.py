@@ -15,7 +15,7 @@ from internal.dialogue.model import ReplySource
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
 from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.people import service
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, search_items, users
@@ -108,7 +108,7 @@ async def test_what_a_message_answered_is_erased_from_it(database: Database) -> 
 
 async def test_nobody_is_quoted_about_a_forgotten_person(database: Database) -> None:
     """Of what the owner wrote all stays; what others wrote about the person goes."""
-    sender = Sender(5, "Oksana")
+    sender = TelegramAccount(5, "Oksana")
     await database.write(_answered)
     one = await database.write(lambda c: service.from_metadata(c, OWNER, sender, seen_at=NOON, now=NOON))
     await ForgettingService(database, FrozenClock(NOON), b"k" * 32, []).erase_now(OWNER, "person", str(one.id))

@@ -26,7 +26,7 @@ from internal.graph.labels import NODES
 from internal.graph.mirror import repository
 from internal.graph.mirror.falkordb import Falkor
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor, running
-from internal.graph.mirror.projection import Batch, Mark
+from internal.graph.mirror.projection import Batch, MirrorMark
 from internal.graph.relationships import RELATIONSHIPS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -132,7 +132,7 @@ async def test_a_forgotten_owner_has_no_graph(mirror: MirrorStage) -> None:
     eraser = ForgettingService(mirror.database, mirror.talk.clock, b"k" * 32)
     await eraser.erase_now(OWNER, EVERYTHING, None)
     await mirror.mirroring.follow_due()
-    assert await mirror.falkor.mark(OWNER) == Mark(await _version(mirror), await _newest(mirror), graph=False)
+    assert await mirror.falkor.mark(OWNER) == MirrorMark(await _version(mirror), await _newest(mirror), graph=False)
     assert (await mirror.mirroring.query(OWNER, "MATCH (n) RETURN n", {})).rows == []
     assert set((await mirror.mirrored(OTHER)).nodes) == {other.id}
 
@@ -152,7 +152,7 @@ async def test_a_lost_mirror_is_built_anew(mirror: MirrorStage, falkordb: Embedd
         await mirror.mirroring.follow(OWNER)
         assert await mirror.mirrored() == before
         await redis.hset(f"{{laplaced:{OWNER}}}:mark", "seq", 0)
-    await mirror.falkor.apply(OWNER, _without(memory.id), Mark(await _version(mirror), 0))
+    await mirror.falkor.apply(OWNER, _without(memory.id), MirrorMark(await _version(mirror), 0))
     assert await mirror.followed() == before
 
 
@@ -161,7 +161,7 @@ async def test_another_stores_mirror_is_replaced(mirror: MirrorStage) -> None:
     await mirror.node("Memory", content="x")
     before = await mirror.followed()
     seen = await _newest(mirror)
-    await mirror.falkor.apply(OWNER, _without(*before.nodes), Mark("1:another-store:UTC", seen))
+    await mirror.falkor.apply(OWNER, _without(*before.nodes), MirrorMark("1:another-store:UTC", seen))
     assert await mirror.followed() == before
 
 
@@ -171,7 +171,7 @@ async def test_a_cursor_before_the_log_is_that_of_another_life(mirror: MirrorSta
     before = await mirror.followed()
     ahead = await _newest(mirror) + 100
     await mirror.write(lambda c: repository.move_cursor(c, OWNER, TARGET, ahead, mirror.now))
-    await mirror.falkor.apply(OWNER, _without(memory.id), Mark(await _version(mirror), ahead))
+    await mirror.falkor.apply(OWNER, _without(memory.id), MirrorMark(await _version(mirror), ahead))
     assert await mirror.followed() == before
 
 
@@ -199,7 +199,7 @@ async def test_a_batch_that_was_applied_already_changes_nothing(mirror: MirrorSt
     after = await mirror.followed()
     await mirror.write(lambda c: repository.move_cursor(c, OWNER, TARGET, seen, mirror.now))
     version = await _version(mirror)
-    await mirror.falkor.apply(OWNER, _without(), Mark(version, seen))
+    await mirror.falkor.apply(OWNER, _without(), MirrorMark(version, seen))
     await following(mirror.talk, mirror.falkor).follow(OWNER)
     assert await mirror.mirrored() == after
 

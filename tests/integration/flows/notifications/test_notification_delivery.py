@@ -21,7 +21,7 @@ from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
 from internal.dialogue.notifications.quiet import quiet_until
 from internal.errors import ModelUnavailable
-from internal.events.bus import Subscription, Topic
+from internal.events.bus import EventTopic, Subscription
 from internal.events.trigger import current_cause
 from internal.flows.forgetting import requests
 from internal.flows.notifications.decisions import NotificationScheduler
@@ -157,7 +157,7 @@ async def test_a_due_task_is_told_within_the_dialogue(stage: Stage) -> None:
     assert sent.payload["reason"]
     assert stage.decided == [("reminder", "now")]
     assert stage.woken == 1
-    subscription = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
+    subscription = Subscription("context_manager", EventTopic.NOTIFICATION, OWNER)
     assert await stage.talk.read(subscription.waiting) == []
     assert len(await stage.talk.read(lambda c: firings(c, OWNER, task.id))) == 1
 
@@ -245,7 +245,10 @@ async def test_several_that_wait_are_told_together(stage: Stage) -> None:
     await stage.generate("Water the plants", "reminder")
     await stage.look()
     assert await stage.states() == ["waiting", "waiting"]
-    assert await stage.talk.read(lambda c: Subscription("context_manager", Topic.NOTIFICATION, OWNER).waiting(c)) != []
+    assert (
+        await stage.talk.read(lambda c: Subscription("context_manager", EventTopic.NOTIFICATION, OWNER).waiting(c))
+        != []
+    )
     await stage.talk.write(lambda c: users.change(c, OWNER, state="active"))
     await stage.look()
     assert await stage.states() == ["sent", "merged"]

@@ -11,16 +11,16 @@ from support.flows.flow_stage import OTHER, OWNER, Talk
 
 from internal.config.settings import EventsConfig
 from internal.events import bus, repository as events
-from internal.events.bus import Subscription, Topic
+from internal.events.bus import EventTopic, Subscription
 from internal.flows.operations import event_retention
 from internal.flows.operations.event_retention import EventRetention
 from internal.storage.tables import event_links, events as events_table
 
-READER = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
+READER = Subscription("context_manager", EventTopic.NOTIFICATION, OWNER)
 DAY = timedelta(days=1)
 
 
-def retention(talk: Talk, *, days: int = 90, rows: int = 1000, **subscribers: Topic) -> EventRetention:
+def retention(talk: Talk, *, days: int = 90, rows: int = 1000, **subscribers: EventTopic) -> EventRetention:
     return EventRetention(talk.database, talk.clock, EventsConfig(keep_days=days, keep_rows=rows), subscribers)
 
 
@@ -37,7 +37,9 @@ async def happen(talk: Talk, count: int, kind: str = "x", user_id: int | None = 
 
 async def notify(talk: Talk, *words: str, user_id: int = OWNER) -> None:
     told: dict[str, Any] = {"user_id": user_id, "source": "agent:TaskManager", "now": talk.clock.now()}
-    await talk.write(lambda c: [bus.publish(c, Topic.NOTIFICATION, payload={"text": one}, **told) for one in words])
+    await talk.write(
+        lambda c: [bus.publish(c, EventTopic.NOTIFICATION, payload={"text": one}, **told) for one in words]
+    )
 
 
 async def kept(talk: Talk) -> tuple[int, int]:
@@ -100,5 +102,5 @@ async def test_a_subscriber_that_never_began_misses_nothing(talk: Talk) -> None:
     await notify(talk, "one")
     await notify(talk, "another's", user_id=OTHER)
     talk.clock.advance((100 * DAY).total_seconds())
-    assert await retention(talk, context_manager=Topic.NOTIFICATION).drop_old() == 0
+    assert await retention(talk, context_manager=EventTopic.NOTIFICATION).drop_old() == 0
     assert await retention(talk).drop_old() == 2

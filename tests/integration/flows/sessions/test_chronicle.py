@@ -12,7 +12,7 @@ from support.flows.erase_stage import ErasingStage
 from support.flows.flow_stage import BOT, OTHER, OWNER, Talk
 
 from internal.chronicle import repository, service, view
-from internal.chronicle.model import Event, EventLabel, Session
+from internal.chronicle.model import ChronicleEvent, EventLabel, Session
 from internal.dialogue.model import Message, Reaction
 from internal.errors import ModelRefused
 from internal.flows.archival.publication import Publication
@@ -33,7 +33,7 @@ async def line(talk: Talk, user_id: int = OWNER) -> list[tuple[str, str]]:
     return [(event.label.value, event.text) for event in events]
 
 
-async def events(talk: Talk) -> list[Event]:
+async def events(talk: Talk) -> list[ChronicleEvent]:
     return await talk.read(lambda c: repository.events(c, OWNER))
 
 

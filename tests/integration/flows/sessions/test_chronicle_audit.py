@@ -22,7 +22,7 @@ from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.graph import store
 from internal.graph.model import Node
 from internal.people import repository as people, service as people_service
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.people.suggestion_repository import pending
 from internal.scheduling import run_repository as runs
 from internal.storage.tables import people as people_table
@@ -218,7 +218,7 @@ async def test_doubled_people_are_offered_for_merging(talk: Talk) -> None:
     """Once, and only those who may be one: two Telegram accounts are two people."""
 
     def add(connection: Any, name: str, telegram_id: int) -> int:
-        sender = Sender(telegram_id, name)
+        sender = TelegramAccount(telegram_id, name)
         now = talk.clock.now()
         return people_service.from_metadata(connection, OWNER, sender, seen_at=now, now=now).id
 

@@ -18,10 +18,10 @@ from support.stores.stores import where
 
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.errors import Conflict, Refused
 from internal.events import agent_state_repository as kept_state
-from internal.events.bus import Subscription, Topic
+from internal.events.bus import EventTopic, Subscription
 from internal.flows.forgetting import requests
 from internal.flows.indexing.messages import MessageBackfill
 from internal.flows.merging import people as merging_people
@@ -32,7 +32,7 @@ from internal.flows.visibility.pending_forgettings import messages_to_forget
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.people import repository as people, service as people_service
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.database import Database
 from internal.storage.forgetting import forgettings
 from internal.storage.migration import migrate
@@ -177,7 +177,7 @@ async def owed(stage: ErasingStage) -> None:
         told_of = tasking.open_task(connection, OWNER, told, teller)
         tasking.open_task(connection, OWNER, tasking.NewTask("Позвонить", Schedule(), proposed=True), teller)
         assert told_of.next_at is not None
-        thought = Snapshot(now=(Item("Пьёт чай", now, (first.id,)),))
+        thought = Snapshot(now=(SnapshotItem("Пьёт чай", now, (first.id,)),))
         snapshots.add(connection, OWNER, thought, now=now)
         snapshots.add(connection, OWNER, Snapshot(), now=now)
         snapshots.restore(connection, OWNER, 1, now)
@@ -196,7 +196,7 @@ async def test_who_is_met_afterwards_gets_a_number_of_his_own(stage: ErasingStag
     exported = await document(stage)
     await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
     came = [row["id"] for row in exported["tables"]["people"]]
-    now, stranger = stage.talk.clock.now(), Sender(501, "Tom")
+    now, stranger = stage.talk.clock.now(), TelegramAccount(501, "Tom")
     met = await elsewhere.write(lambda c: people_service.from_metadata(c, OWNER, stranger, seen_at=now, now=now))
     assert met.id > max(came)
 
@@ -214,7 +214,7 @@ async def test_what_is_owed_is_read_back(stage: ErasingStage, elsewhere: Databas
 
     def told(connection: Connection) -> Any:
         [daily] = [one for one in tasks.pending(connection, OWNER) if one.recurrence]
-        waiting = Subscription("context_manager", Topic.NOTIFICATION, OWNER).waiting(connection)
+        waiting = Subscription("context_manager", EventTopic.NOTIFICATION, OWNER).waiting(connection)
         return (
             tasks.pending(connection, OWNER),
             firings(connection, OWNER, daily.id),

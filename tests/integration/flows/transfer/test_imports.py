@@ -17,7 +17,7 @@ from internal.errors import NotFound, Refused, StorageError
 from internal.flows.forgetting.requests import ask_forget
 from internal.flows.transfer.import_estimate import Forecast
 from internal.flows.transfer.imports import Importer
-from internal.import_formats.model import Draft, conversations
+from internal.import_formats.model import EpisodeDraft, conversations
 from internal.knowledge.model import Segment
 from internal.storage.database import Database
 from internal.storage.tables import episodes, runs, segments
@@ -26,14 +26,14 @@ MARCH = datetime(2024, 3, 1, 12, tzinfo=UTC)
 GUEST = 909
 
 
-def draft(*numbers: int, text: str = "слово", place: str = "Петро") -> Draft:
+def draft(*numbers: int, text: str = "слово", place: str = "Петро") -> EpisodeDraft:
     lines = tuple(
         Segment(
             n, MARCH + timedelta(minutes=number), f"{text} {number}", None, own=False, key=f"telegram:user9:{number}"
         )
         for n, number in enumerate(numbers, start=1)
     )
-    return Draft(f"{place} {numbers[0]}", f"Telegram chat {place}", None, place, lines)
+    return EpisodeDraft(f"{place} {numbers[0]}", f"Telegram chat {place}", None, place, lines)
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_a_forecast_counts_what_would_be_stored(numbers: list[int], known: int) 
     forecast, new = Forecast(UTC), set(sorted(numbers)[known:])
     episodes_ = list(conversations(lines))
     for parts in episodes_:
-        forecast.add(Draft("", "", None, "тут", parts), {part.n for part in parts if int(part.key or 0) in new})
+        forecast.add(EpisodeDraft("", "", None, "тут", parts), {part.n for part in parts if int(part.key or 0) in new})
     expected = [part for parts in episodes_ for part in parts if int(part.key or 0) in new]
     assert forecast.messages == len(expected)
     assert forecast.calls == sum(any(int(part.key or 0) in new for part in parts) for parts in episodes_)
@@ -206,7 +206,7 @@ def test_longer_messages_are_foretold_to_cost_more() -> None:
     def tokens(**more: str) -> int:
         forecast = Forecast(UTC)
         line = Segment(1, MARCH, **{"text": "так", "message_id": None, "speaker": "Олена", **more})  # type: ignore[arg-type]
-        forecast.add(Draft("", "", None, "тут", (line,)), {1})
+        forecast.add(EpisodeDraft("", "", None, "тут", (line,)), {1})
         return forecast.tokens
 
     assert tokens() < tokens(forwarded_from="Іван Петров") < tokens(text="слово за словом " * 50)

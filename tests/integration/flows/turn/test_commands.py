@@ -22,7 +22,7 @@ from internal.flows.turn.instructions import active
 from internal.graph import node_repository
 from internal.graph.model import NodeFilter
 from internal.llm.openai import OpenAIChat
-from internal.people.service import Sender, from_metadata
+from internal.people.service import TelegramAccount, from_metadata
 from internal.storage.forgetting import forgettings
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState
@@ -69,7 +69,9 @@ async def task(talk: Talk, title: str, days: float | None = None) -> Task:
 
 async def person(talk: Talk, name: str, tg_id: int = 77) -> int:
     now = talk.clock.now()
-    found = await talk.write(lambda c: from_metadata(c, OWNER, Sender(tg_id, name, None), seen_at=now, now=now))
+    found = await talk.write(
+        lambda c: from_metadata(c, OWNER, TelegramAccount(tg_id, name, None), seen_at=now, now=now)
+    )
     return found.id
 
 

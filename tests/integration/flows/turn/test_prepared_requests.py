@@ -20,7 +20,7 @@ from internal.errors import ModelSilent, ModelUnavailable
 from internal.flows.forgetting.requests import ask
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.prompt import read_question
-from internal.people.service import Sender, from_metadata
+from internal.people.service import TelegramAccount, from_metadata
 from internal.storage.forgetting import forgettings
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks
@@ -81,7 +81,7 @@ async def test_an_edit_is_recalled_for(talk: Talk) -> None:
 
 async def test_somebody_forgotten_meanwhile_is_in_no_prompt(talk: Talk) -> None:
     """He was found before his owner asked to forget him."""
-    sender = Sender(77, "Petro", None)
+    sender = TelegramAccount(77, "Petro", None)
     now = talk.clock.now()
     petro = await talk.write(lambda c: from_metadata(c, OWNER, sender, seen_at=now, now=now))
     answer = await prepared(talk, "Who is Petro?")
@@ -113,7 +113,9 @@ MEANWHILE: dict[str, Callable[[Connection, datetime], object]] = {
     "a fact was corrected": lambda c, now: forgettings.replace(c, OWNER, "f1", now=now),
     "a snapshot was made": lambda c, now: snapshots.add(c, OWNER, Snapshot(by_rules=True), now=now),
     "a setting was changed": lambda c, now: users.change(c, OWNER, tz="Asia/Tokyo"),
-    "somebody was met": lambda c, now: from_metadata(c, OWNER, Sender(77, "Petro", None), seen_at=now, now=now),
+    "somebody was met": lambda c, now: from_metadata(
+        c, OWNER, TelegramAccount(77, "Petro", None), seen_at=now, now=now
+    ),
     "a task was opened": opened,
 }
 

@@ -13,7 +13,7 @@ from internal.agents.responder.agent import ModelResponder
 from internal.config.agents import ResponderConfig
 from internal.llm.openai import OpenAIChat
 from internal.people import repository, service
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.testing import FIRST_MOMENT, ScriptedModel
 
 TURNS = 10
@@ -29,7 +29,7 @@ async def model() -> AsyncIterator[ScriptedModel]:
 
 def _add_family(connection: Connection) -> None:
     for number, name in enumerate(("Maria Petrova", "Ivan Petrov"), start=31):
-        sender = Sender(number, name)
+        sender = TelegramAccount(number, name)
         known = service.from_metadata(connection, OWNER, sender, seen_at=FIRST_MOMENT, now=FIRST_MOMENT)
         service.edit(connection, OWNER, known.id, {"circle": "Family"}, now=FIRST_MOMENT)
 

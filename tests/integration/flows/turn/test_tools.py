@@ -17,7 +17,7 @@ from internal.agents.responder.agent import ROUNDS, ModelResponder
 from internal.config.agents import ResponderConfig
 from internal.dialogue.model import ForwardOrigin
 from internal.llm.openai import OpenAIChat
-from internal.people.service import Sender, from_metadata
+from internal.people.service import TelegramAccount, from_metadata
 from internal.storage.tables import people
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule
@@ -92,7 +92,7 @@ async def test_the_server_gets_back_what_it_said_beside_a_call(talking: Talk, mo
 async def test_the_model_searches_people(talking: Talk, model: ScriptedModel) -> None:
     """Others than the question named."""
     now = talking.clock.now()
-    sender = Sender(77, "Petro Shevchuk", None)
+    sender = TelegramAccount(77, "Petro Shevchuk", None)
     await talking.write(lambda c: from_metadata(c, OWNER, sender, seen_at=now, now=now))
     await talking.write(lambda c: c.execute(update(people).values(circle="Friends")))
     model.script("talk", calling("search_people", query="Who are my friends?"), "That is Petro.")

@@ -30,7 +30,7 @@ from internal.errors import (
 from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, ask_forget
 from internal.flows.turn.attempts import MAX_FAILURES, MAX_STARTS
 from internal.llm.tokens import count_tokens
-from internal.people.service import Sender, from_metadata
+from internal.people.service import TelegramAccount, from_metadata
 from internal.storage import tables
 
 DOWN = ModelUnavailable("no connection")
@@ -396,7 +396,7 @@ async def test_a_quote_of_what_is_to_be_forgotten_is_not_shown(talk: Talk) -> No
 async def test_a_quote_does_not_name_who_is_forgotten(talk: Talk) -> None:
     """However new the message is that answers it; what the owner himself says anew may."""
     now = talk.clock.now()
-    one = await talk.write(lambda c: from_metadata(c, OWNER, Sender(5, "Oksana"), seen_at=now, now=now))
+    one = await talk.write(lambda c: from_metadata(c, OWNER, TelegramAccount(5, "Oksana"), seen_at=now, now=now))
     await talk.write(lambda c: ask(c, OWNER, "person", str(one.id), now=talk.clock.now()))
     talk.clock.advance(60)
     for text in ("Who was it?", "Really?"):

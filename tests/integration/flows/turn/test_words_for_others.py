@@ -11,7 +11,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.flows.turn.discretion import Asked, Discretion
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
-from internal.people.service import Sender, from_metadata
+from internal.people.service import TelegramAccount, from_metadata
 
 LINE = "🔒 Left out as private: health. If it should be in, name it in the order itself."
 
@@ -80,7 +80,7 @@ async def test_a_few_words_order_something_only_where_they_name_somebody(
 ) -> None:
     """Of others their vector cannot tell what they mean."""
     now = discreet.clock.now()
-    await discreet.write(lambda c: from_metadata(c, OWNER, Sender(77, "Роман"), seen_at=now, now=now))
+    await discreet.write(lambda c: from_metadata(c, OWNER, TelegramAccount(77, "Роман"), seen_at=now, now=now))
     assert discreet.discretion is not None
     assert (await discreet.discretion.order(OWNER, Asked(text, text)) is not None) is ordered
 

@@ -167,7 +167,7 @@ async def test_a_link_that_changed_meanwhile_is_left_to_the_next_night(world: Wo
     page = await world.do(lambda m: repository.links_after(m.connection, OWNER, None, maintenance.PAGE))
     await world.do(lambda m: operations.strengthen(m.connection, OWNER, a, b, 0.5, now=now))
     done = await world.do(lambda m: maintenance.step(m.connection, OWNER, page, rates, now, prune=True))
-    assert done == maintenance.Step(0, 0)
+    assert done == maintenance.LinkPageResult(0, 0)
     assert await world.strengths() == [pytest.approx(0.9)]
 
 

@@ -18,7 +18,7 @@ from internal.knowledge.facts import occasions
 from internal.knowledge.model import AUDIENCE, FactFilter
 from internal.people import service as people
 from internal.people.model import Person
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.tasks import repository as tasks
 from internal.tasks.model import TaskKind
 
@@ -29,7 +29,7 @@ async def anna(world: World, user_id: int = 2) -> Person:
     tomorrow = now + timedelta(days=1)
 
     def work(connection: Connection) -> Person:
-        found = people.from_metadata(connection, user_id, Sender(77, "Anna"), seen_at=now, now=now)
+        found = people.from_metadata(connection, user_id, TelegramAccount(77, "Anna"), seen_at=now, now=now)
         node = store.add_node(connection, user_id, "Entity", {"name": "peonies", "type": "concept"}, now=now)
         likes = NewClaim(found.entity_id, "LIKES", node.id, "Anna likes peonies", now, set_by="owner")
         knowledge.record_claims(connection, user_id, [likes], now=now)

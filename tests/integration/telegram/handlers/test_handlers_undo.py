@@ -11,7 +11,7 @@ from bot.telegram.i18n import label as text
 from internal.access.model import Language
 from internal.flows.merging import people as merging
 from internal.people import service as people
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.tasks import service as tasks
 from internal.tasks.model import Schedule
 
@@ -45,7 +45,9 @@ async def test_edits_of_a_profile_and_another_time_are_taken_back(
     """The circle, the name with its aliases and the time are what they were before; then the next older one is."""
     await world.admit(2, "Taras", lang)
     now, author = world.clock.now(), tasks.by_owner(2, world.clock.now(), time(9))
-    found = await world.database.write(lambda c: merging.note_contact(c, 2, Sender(77, "Anna"), seen_at=now, now=now))
+    found = await world.database.write(
+        lambda c: merging.note_contact(c, 2, TelegramAccount(77, "Anna"), seen_at=now, now=now)
+    )
     for changes in ({"display_name": "Anya", "bio": "Sings."}, {"display_name": "Anna"}, {"circle": "family"}):
         await world.database.write(lambda c, it=changes: merging.edit(c, 2, found.id, it, now=now))
     due = now + timedelta(days=1)

@@ -46,7 +46,7 @@ async def remembers(stage: BotStage, user: int, file_id: str) -> dict[str, Any]:
 
     def work(connection: Connection) -> dict[str, Any]:
         petro = people.from_metadata(
-            connection, user, people.Sender(user + 500_000, "Petro Boiko"), seen_at=now, now=now
+            connection, user, people.TelegramAccount(user + 500_000, "Petro Boiko"), seen_at=now, now=now
         )
         me = store.ensure_owner_node(connection, user, "Olena", now)
         made = {"name": "Odesa", "type": "place"}

@@ -15,7 +15,7 @@ from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.facts import occasions
 from internal.knowledge.model import Episode, Segment
 from internal.people import service as people
-from internal.people.service import Sender
+from internal.people.service import TelegramAccount
 from internal.storage.database import Database
 from internal.storage.types import new_id
 from internal.telemetry.metrics import Metrics
@@ -32,7 +32,7 @@ async def birthday(web: Stage) -> int:
     tomorrow = NOON + timedelta(days=1)
 
     def work(connection: Connection) -> int:
-        maria = people.from_metadata(connection, ANNA, Sender(77, "Maria"), seen_at=NOON, now=NOON)
+        maria = people.from_metadata(connection, ANNA, TelegramAccount(77, "Maria"), seen_at=NOON, now=NOON)
         said, episode_id = "Maria turns 30 tomorrow", new_id()
         episode = Episode(ANNA, episode_id, "text", "note", said, "", None, NOON, NOON)
         episode_repository.add_episode(connection, episode, [Segment(1, NOON, said, None)])

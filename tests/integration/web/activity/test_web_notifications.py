@@ -13,7 +13,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
 from internal.dialogue.snapshots import repository as snapshots
-from internal.dialogue.snapshots.model import Item, Snapshot
+from internal.dialogue.snapshots.model import Snapshot, SnapshotItem
 from internal.events import repository as events
 from internal.flows.forgetting import requests
 from internal.storage.database import Database
@@ -34,7 +34,7 @@ async def said(web: Stage, text: str = "Remind me of Maria") -> str:
 
     def work(connection: Connection) -> str:
         message = dialogue.add(connection, ANNA, "user", text, now=NOON).id
-        item = Item("Waits for Maria", NOON, (message,))
+        item = SnapshotItem("Waits for Maria", NOON, (message,))
         snapshots.add(connection, ANNA, Snapshot(threads=(item,)), now=NOON)
         notifications.generate(
             connection,

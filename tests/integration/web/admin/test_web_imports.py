@@ -16,14 +16,14 @@ from support.patience import PATIENCE_S
 
 from bot.application.rest import rest_of
 from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
-from bot.web.client import CallRefused, Rest
+from bot.web.client import CallRefused, RestClient
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
 from internal.config.settings import Config, load
 from internal.flows.transfer.imports import ImportedDrafts, Importer, OwnerTerms
-from internal.import_formats.model import Draft
+from internal.import_formats.model import EpisodeDraft
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
 from internal.scheduling.clock import SystemClock
@@ -84,7 +84,7 @@ async def importer(server: Holder) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def take(rest: Rest, draft: Draft, *, dry_run: bool) -> ImportedDrafts:
+async def take(rest: RestClient, draft: EpisodeDraft, *, dry_run: bool) -> ImportedDrafts:
     """As `laplaced import` sends a draft."""
     order = ImportOrder(user_id=OWNER, dry_run=dry_run, episodes=[ImportedEpisode.of(draft)])
     return await rest.post(IMPORT_PATH, order.model_dump_json().encode(), ImportedDrafts)
@@ -99,7 +99,7 @@ async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, da
         Segment(2, NOON, "чуже", None, speaker="Олена", own=False, forwarded_from="Іван", key="telegram:channel1:2"),
         Segment(3, NOON, "сам", None, own=False, key="telegram:channel1:3"),
     )
-    draft = Draft("Команда", "Telegram chat Команда", "https://t.me/c/1/1", "Команда", lines)
+    draft = EpisodeDraft("Команда", "Telegram chat Команда", "https://t.me/c/1/1", "Команда", lines)
     async with aclosing(rest_of(server, config)) as rest:
         assert (await take(rest, draft, dry_run=True)).new == [[1, 2, 3]]
         assert (await take(rest, draft, dry_run=False)).new == [[1, 2, 3]]

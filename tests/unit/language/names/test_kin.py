@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from internal.language.names.kin import Kin, composed, kin_of_label, kin_of_relation, kin_of_word, kin_word
-from internal.language.names.kin_map import KinMap, Stated, tie_words
+from internal.language.names.kin_map import KinMap, StatedTie, tie_words
 from internal.language.names.kin_questions import Ties, kin_lines
 from internal.language.names.mentions import find_people
 from internal.language.text.spelling import Language
@@ -25,13 +25,13 @@ TIES = Ties(
     "owner",
     {node: [name] for node, name in SHOWN.items()},
     [
-        Stated("m", word("сестра"), "owner"),
-        Stated("c", word("сын"), "m"),
-        Stated("i", Kin("spouse"), "m"),
-        Stated("p", word("начальник"), "owner"),
-        Stated("s", Kin("spouse"), "p"),
-        Stated("mm", word("мама"), "owner"),
-        Stated("n", word("mother"), "mm"),
+        StatedTie("m", word("сестра"), "owner"),
+        StatedTie("c", word("сын"), "m"),
+        StatedTie("i", Kin("spouse"), "m"),
+        StatedTie("p", word("начальник"), "owner"),
+        StatedTie("s", Kin("spouse"), "p"),
+        StatedTie("mm", word("мама"), "owner"),
+        StatedTie("n", word("mother"), "mm"),
     ],
 )
 
@@ -100,7 +100,7 @@ def test_what_follows_is_shown_with_its_chain() -> None:
 def test_words_for_a_spouses_family_depend_on_the_spouse() -> None:
     """His mother is свекровь, hers тёща."""
     for spouse, mother in (("жена", "тёща (жена → мама)"), ("муж", "свекровь (муж → мама)")):
-        kin = KinMap([Stated("s", word(spouse), "o"), Stated("m", word("мама"), "s")])
+        kin = KinMap([StatedTie("s", word(spouse), "o"), StatedTie("m", word("мама"), "s")])
         assert tie_words(kin.ties("o")["m"], {}, "ru") == mother
 
 
