@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from internal.language.names.kin import Kin, kin_of_word
-from internal.language.names.kin_questions import ASKS
-from internal.language.names.kinship import relations
+from internal.language.facts.kin_questions import ASKS
+from internal.language.kinship.kinds import Kin, kin_of_word
+from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions

@@ -26,7 +26,7 @@ from internal.import_formats.vcard import Card, Property, escaped, read_cards, w
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import occasions
 from internal.knowledge.model import FactFilter
-from internal.language.names.kin import kin_of_label, kin_word
+from internal.language.kinship.kinds import kin_of_label, kin_word
 from internal.language.text.spelling import name_key
 from internal.people.bio import made_of_names, sentences
 from internal.people.model import Circle, Person

@@ -28,7 +28,7 @@ from internal.knowledge import episode_repository as episodes, service as knowle
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.facts.occasions import add_occasion
 from internal.knowledge.model import Episode, Segment
-from internal.language.names.kin import Kin, kin_of_label, kin_word
+from internal.language.kinship.kinds import Kin, kin_of_label, kin_word
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
 from internal.language.worker.calls import LanguageCalls

@@ -15,7 +15,7 @@ from internal.import_formats.contact_card import CardItem, Contact, contact_of
 from internal.import_formats.vcard import read_cards
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
-from internal.language.names.kin import kin_of_label
+from internal.language.kinship.kinds import kin_of_label
 from internal.language.names.same_person import same_person_reason
 from internal.language.text.spelling import name_key
 from internal.people import repository as people

@@ -10,7 +10,7 @@ from internal.import_formats.google_contacts import is_google_csv, read_google_c
 from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import Card, is_vcard, read_cards
 from internal.language.facts.occasion_names import day_words
-from internal.language.names.kin import kin_of_label
+from internal.language.kinship.kinds import kin_of_label
 from internal.people.model import Circle
 
 Outcome = Literal["new", "updated", "same", "forgotten", "self", "nameless", "refused"]

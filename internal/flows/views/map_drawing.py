@@ -11,9 +11,9 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from internal.language.names.kin import kin_word
-from internal.language.names.kin_map import Tie, tie_words
-from internal.language.names.kin_questions import Ties
+from internal.language.facts.kin_questions import Ties
+from internal.language.kinship.chains import Tie, tie_words
+from internal.language.kinship.kinds import kin_word
 from internal.language.text.spelling import Language
 from internal.people.model import Circle, Person
 

@@ -12,9 +12,9 @@ from internal.errors import ModelUnavailable
 from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository, service as knowledge
 from internal.knowledge.model import FactFilter
-from internal.language.names.kin import kin_of_relation
-from internal.language.names.kin_map import StatedTie
-from internal.language.names.kin_questions import ASKS, Ties, kin_lines
+from internal.language.facts.kin_questions import ASKS, Ties, kin_lines
+from internal.language.kinship.chains import StatedTie
+from internal.language.kinship.kinds import kin_of_relation
 from internal.language.text.spelling import text_language
 from internal.language.worker.calls import LanguageCalls
 from internal.language.worker.process_pool import LanguageCallFailed

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from internal.language.names.kinship import relations
+from internal.language.kinship.words import relations
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, name_key, words
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from internal.language.kinship.words import CircleName, Relation, through
 from internal.language.names import mention_words as marks
 from internal.language.names.given_names import given_names, is_english_given_name
-from internal.language.names.kinship import CircleName, Relation, through
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import name_context, nominative
 from internal.language.names.role_words import NameSpan, StatedRelation, is_genitive_of_role, relation_of

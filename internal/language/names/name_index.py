@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from internal.language.kinship.words import relations
 from internal.language.names.given_names import GivenName, english_relatives, spellings_of
-from internal.language.names.kinship import relations
 from internal.language.names.name_words import NameWord, name_words, translations
 from internal.language.text.english import ORDINARY_NAMES, opens_sentence
 from internal.language.text.morphology import declined_forms, name_readings, ordinary, ordinary_namesakes

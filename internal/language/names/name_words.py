@@ -7,8 +7,8 @@ from typing import Literal
 
 from rapidfuzz.distance import Prefix
 
+from internal.language.kinship.words import is_title
 from internal.language.names.given_names import GivenName, english_relatives, given_names, is_english_given_name
-from internal.language.names.kinship import is_title
 from internal.language.text.morphology import name_readings
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, word_languages

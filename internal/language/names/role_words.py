@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from internal.language.names.kinship import FORMER, MY, Relation, relations
+from internal.language.kinship.words import FORMER, MY, Relation, relations
 from internal.language.text.morphology import dictionary_languages, name_readings, parses
 from internal.language.text.spelling import Token, words
 

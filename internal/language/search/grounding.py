@@ -6,8 +6,8 @@ All functions are pure and load dictionaries: call them in the language process.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from internal.language.kinship.words import relations
 from internal.language.names.introductions import is_own_name
-from internal.language.names.kinship import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.person_names import mentions
 from internal.language.names.same_person import same_person_reason

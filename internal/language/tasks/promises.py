@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from internal.language.dates.units import blank_out, fold
-from internal.language.names.kinship import relations
+from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import dative, debt, infinitive, nominative_person

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.role_words import calling
+from internal.language.kinship.kinds import kin_of_word
+from internal.language.kinship.words import MY, Relation, relations
 from internal.language.names.given_names import given_names
-from internal.language.names.kin import kin_of_word
-from internal.language.names.kinship import MY, Relation, relations
 from internal.language.names.mentions import NameMention
 from internal.language.names.name_words import name_words
 from internal.language.text.morphology import Gender

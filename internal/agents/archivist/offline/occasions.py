@@ -9,7 +9,7 @@ from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, ReadSentence
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, find_occasions
-from internal.language.names.kinship import Relation, relations
+from internal.language.kinship.words import Relation, relations
 from internal.language.text.spelling import text_language, tokens
 from internal.people.model import Circle
 

@@ -9,8 +9,8 @@ from internal.agents.archivist.offline.kinship import called_so, gender_fits, ge
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.recognise import is_order
+from internal.language.kinship.words import Relation, through
 from internal.language.names.introductions import is_own_name
-from internal.language.names.kinship import Relation, through
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason

@@ -8,8 +8,8 @@ from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.archivist.offline.bio_quotes import asks, cleaned
 from internal.agents.archivist.offline.kinship import called_so, kin_before, meaning
 from internal.agents.archivist.offline.people import Dossier, ReadSentence
-from internal.language.names.kin import Kin, composed, kin_of_word, kin_word
-from internal.language.names.kinship import Relation
+from internal.language.kinship.kinds import Kin, composed, kin_of_word, kin_word
+from internal.language.kinship.words import Relation
 from internal.language.names.mentions import NameMention
 from internal.language.text.spelling import text_language
 from internal.people.model import Person

@@ -35,7 +35,7 @@ from internal.agents.responder.offline.relevant_facts import answering, facts_ab
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.instructions.find import find_instructions
-from internal.language.names.kinship import MY
+from internal.language.kinship.words import MY
 from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
 from internal.language.search.transliteration import read_latin

@@ -6,8 +6,8 @@ from typing import Final
 
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import roles_of
-from internal.language.names.kin import kin_of_word
-from internal.language.names.kinship import relations
+from internal.language.kinship.kinds import kin_of_word
+from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import may_be_pet_name
 from internal.language.names.person_names import NAMED, name_boosts

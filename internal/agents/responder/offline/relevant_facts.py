@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from internal.agents.model import RecalledFact, RecalledMemory
-from internal.language.names.kin import kin_of_word
+from internal.language.kinship.kinds import kin_of_word
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.memory_kinds import RequestedKinds, requested_kinds
 from internal.language.search.terms import Word, names_oneself, terms_in, topic_terms

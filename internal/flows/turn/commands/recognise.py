@@ -13,7 +13,7 @@ from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
 from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
 from internal.language.dates.units import fold
-from internal.language.names.kinship import FORMER
+from internal.language.kinship.words import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
 from internal.language.tasks.completion import find_completions, find_move

@@ -16,7 +16,7 @@ from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest, TranscriptLine
 from internal.knowledge.model import OWNER_NODE, ProposedFact
 from internal.language.dates.parse import resolve_plainly
-from internal.language.names.kin import kin_of_relation
+from internal.language.kinship.kinds import kin_of_relation
 from internal.people.model import Circle
 from internal.people.operations import Added
 

@@ -9,7 +9,7 @@ from support.agents.offline_cases import request_of
 
 from internal.agents.archivist.offline.agent import propose
 from internal.agents.archivist.output import parse
-from internal.language.names.kin import kin_of_relation
+from internal.language.kinship.kinds import kin_of_relation
 
 
 def relations(lang: str, *said: str) -> list[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """Words for the relation of a person to the owner, in any case form, and the circle they suggest.
 
-Circles are named by their wire names, so that this package knows nothing of people. The words stand in `kinship.json`
+Circles are named by their wire names, so that this package knows nothing of people. The words stand in `roles.json`
 by language and circle, behind the gender that they imply: m, f, or x for none; p marks words of several people, each
 with its other forms.
 """
@@ -71,7 +71,7 @@ _ADJECTIVES = {
 def relations() -> dict[str, tuple[Relation, ...]]:
     """Every form of every role word, by its key."""
     by_form: dict[str, list[Relation]] = {}
-    for language, circle, lines in table(__package__, "kinship"):
+    for language, circle, lines in table(__package__, "roles"):
         for entry in " ".join(lines).split():
             sex, word = entry.split(":")
             gender: Gender | None = {"m": "masc", "f": "femn"}.get(sex)  # type: ignore[assignment]  # a closed table

@@ -1,7 +1,7 @@
 """Kinds of relations between two people, their words with gender in three languages, and how relations compose.
 
-The table `kin.json` holds for each kind its inverse and the words of each language, the first of a gender being the one
-that is shown; and the rules, such as "child of sibling = niece-or-nephew".
+The table `kinds.json` holds for each kind its inverse and the words of each language, the first of a gender being the
+one that is shown; and the rules, such as "child of sibling = niece-or-nephew".
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from internal.language.names.kinship import relations
+from internal.language.kinship.words import relations
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, name_key
 from internal.language.text.tables import table
@@ -44,7 +44,7 @@ class Kin:
 @cache
 def _kinds() -> dict[str, tuple[str, dict[Language, dict[Gender | None, tuple[str, ...]]]]]:
     found = {}
-    for kind, inverse, *languages in table(__package__, "kin")["kinds"]:
+    for kind, inverse, *languages in table(__package__, "kinds")["kinds"]:
         words: dict[Language, dict[Gender | None, tuple[str, ...]]] = {}
         for language, line in zip(_LANGUAGES, languages, strict=True):
             entries = (entry.split(":") for entry in line.split())
@@ -67,7 +67,7 @@ def _by_word() -> dict[str, Kin]:
 
 @cache
 def _rules() -> dict[tuple[str, str], str]:
-    parsed = (re.fullmatch(r"(\S+) of (\S+) = (\S+)", rule) for rule in table(__package__, "kin")["rules"])
+    parsed = (re.fullmatch(r"(\S+) of (\S+) = (\S+)", rule) for rule in table(__package__, "kinds")["rules"])
     return {(found[1], found[2]): found[3] for found in parsed if found}
 
 

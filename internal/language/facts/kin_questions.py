@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from internal.language.kinship.chains import KinMap, StatedTie, Tie, chain_words, tie_words
+from internal.language.kinship.kinds import Kin, kin_of_word
+from internal.language.kinship.words import MY, relations
 from internal.language.names.given_names import given_names
-from internal.language.names.kin import Kin, kin_of_word
-from internal.language.names.kin_map import KinMap, StatedTie, Tie, chain_words, tie_words
-from internal.language.names.kinship import MY, relations
 from internal.language.names.person_names import mentions
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, Token, tokens

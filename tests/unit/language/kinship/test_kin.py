@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.names.kin import Kin, composed, kin_of_label, kin_of_relation, kin_of_word, kin_word
-from internal.language.names.kin_map import KinMap, StatedTie, tie_words
-from internal.language.names.kin_questions import Ties, kin_lines
+from internal.language.facts.kin_questions import Ties, kin_lines
+from internal.language.kinship.chains import KinMap, StatedTie, tie_words
+from internal.language.kinship.kinds import Kin, composed, kin_of_label, kin_of_relation, kin_of_word, kin_word
 from internal.language.names.mentions import find_people
 from internal.language.text.spelling import Language
 from internal.language.text.tables import table
 
-KINDS = [row[0] for row in table("internal.language.names", "kin")["kinds"]]
+KINDS = [row[0] for row in table("internal.language.kinship", "kinds")["kinds"]]
 SHOWN = {"m": "Маша", "c": "Коля", "i": "Игорь", "p": "Пётр Сидоров", "s": "Светлана", "n": "Нина", "mm": "Ольга"}
 
 
@@ -53,7 +53,7 @@ def test_rules_speak_of_known_kinds() -> None:
     """A rule with a slip of the pen would never apply."""
     rules = [
         rule.replace(" of ", " ").replace(" = ", " ").split()
-        for rule in table("internal.language.names", "kin")["rules"]
+        for rule in table("internal.language.kinship", "kinds")["rules"]
     ]
     assert {kind for rule in rules for kind in rule} <= set(KINDS)
     assert composed("child", "sibling") == "niece-or-nephew"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from internal.language.names.kin import Kin, composed, kin_word
+from internal.language.kinship.kinds import Kin, composed, kin_word
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language
 
