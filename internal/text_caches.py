@@ -23,12 +23,12 @@ _ASKED: Final[WeakSet[TextHolder]] = WeakSet()
 def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Keeps the latest results of a function, at most `most`; `functools.lru_cache` outlives what was forgotten."""
 
-    def keeping(function: Callable[P, T]) -> Callable[P, T]:
+    def keeper(function: Callable[P, T]) -> Callable[P, T]:
         cached = lru_cache(most)(function)
         _DROPPED.append(cached.cache_clear)
         return cached  # type: ignore[return-value] # its arguments are hashable
 
-    return keeping
+    return keeper
 
 
 def register_cache(drop: Callable[[], object]) -> None:

@@ -175,7 +175,7 @@ def _add_owner(connection: Connection) -> User | None:
 
 async def _quarter_figures(app: App, living: Living, quarters: list[Quarter], *, mirror: bool) -> dict[str, Any]:
     began = time.perf_counter()
-    audit = await app.auditing.audit(OWNER)
+    audit = await app.chronicle_audit.audit(OWNER)
     audit_s, began = time.perf_counter() - began, time.perf_counter()
     document = await app.document(OWNER)
     export_s = time.perf_counter() - began

@@ -123,7 +123,7 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], list[str]]:
         async with open_alone(config) as (app, _):
             flow = turn_flow(app, NoDrafts(), lambda: None)
             limits = (config.access, phrase, config.telegram.group_window)
-            intake = Intake(app.database, app.clock, app.buffers, *limits, app.chronicling)
+            intake = Intake(app.database, app.clock, app.buffers, *limits, app.lifecycle)
             for user_id, lang in enumerate(PLANTED, FIRST):
                 whose = User(user_id, Role.MEMBER, UserState.ACTIVE, "Vera", None, lang, "UTC", True, app.clock.now())
                 await app.database.write(lambda c, one=whose: users.add(c, one))

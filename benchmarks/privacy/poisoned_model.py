@@ -169,7 +169,7 @@ async def attempts(most: int) -> tuple[Counter[str], Counter[str], Counter[str],
                 flow = turn_flow(app, NoDrafts(), lambda: None)
                 flow._requests._web = Web(config.web, app.worker, _resolve, lambda address: True)
                 limits = (config.access, phrase, config.telegram.group_window)
-                intake = Intake(app.database, app.clock, app.buffers, *limits, app.chronicling)
+                intake = Intake(app.database, app.clock, app.buffers, *limits, app.lifecycle)
                 kinds = range(len(PLANTED["en"]) + len(MORE["en"]))
                 plan = product(range(99), kinds, range(7), PLANTED)
                 for n, (round_, kind, place, lang) in enumerate(islice(plan, most), 1):

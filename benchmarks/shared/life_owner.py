@@ -89,7 +89,7 @@ class Living:
         self.app, self.clock, self.chance = app, clock, random.Random(SEED)
         self.life = Life(self.chance)
         self.intake = Intake(
-            app.database, clock, app.buffers, app.config.access, phrase, timedelta(seconds=2), app.chronicling
+            app.database, clock, app.buffers, app.config.access, phrase, timedelta(seconds=2), app.lifecycle
         )
         self.turns, self.delivery = turn_flow(app, NoDrafts(), lambda: None), Delivery(app.database, clock, phrase)
         self.numbers = 0
@@ -156,7 +156,7 @@ class Living:
             self.clock.set(following)
             await self.night()
             self.clock.set(following.replace(hour=12))
-            self.changes["questions asked"] += await self.app.question_scheduler.ask_due()
+            self.changes["questions asked"] += await self.app.memory_questions.ask_due()
             await self.deliver()
         self.nights_s += time.perf_counter() - began
 

@@ -65,7 +65,7 @@ class Talk:
     """Turns of one owner in a store of their own."""
 
     database: Database
-    chronicling: SessionLifecycle
+    lifecycle: SessionLifecycle
     clock: FrozenClock = field(default_factory=FrozenClock)
     sent: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -74,8 +74,8 @@ class Talk:
     def __post_init__(self) -> None:
         config, window = AccessConfig(messages_per_minute=0, daily_cost_usd=0), timedelta()
         buffers = DialogueBuffers()
-        self.intake = Intake(self.database, self.clock, buffers, config, phrase, window, self.chronicling)
-        self.publication = Publication(self.database, self.clock, buffers, DialogueConfig(), [], self.chronicling)
+        self.intake = Intake(self.database, self.clock, buffers, config, phrase, window, self.lifecycle)
+        self.publication = Publication(self.database, self.clock, buffers, DialogueConfig(), [], self.lifecycle)
 
     async def begin(self) -> None:
         await self.database.exclusive(migrate)
@@ -117,7 +117,7 @@ class Talk:
             connection, OWNER, "assistant", f"Answer {self.sent}.", now=now, turn_id=taken.turn.id, delivery="sent"
         )
         dialogue.record_activity(connection, OWNER, now)
-        self.chronicling.answered(connection, message, question.asked, tz="Europe/Kyiv", now=now)
+        self.lifecycle.answered(connection, message, question.asked, tz="Europe/Kyiv", now=now)
 
     def size(self) -> int:
         return self.database.path.stat().st_size

@@ -19,7 +19,8 @@ from bot.application.agents import (
 from bot.application.backups import Backups
 from bot.application.contacts import contact_sync
 from bot.application.mirror import Mirrors
-from bot.application.models import Models, entity_types
+from bot.application.models import Models
+from bot.application.searches import Searches
 from bot.web.admin.operations import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
@@ -35,7 +36,7 @@ from internal.flows.artifacts.file_bytes import MOST_IN_CHAT, UnusedFiles, files
 from internal.flows.companion.contacts import Contacts
 from internal.flows.companion.scheduler import CompanionScheduler
 from internal.flows.contacts.imports import ContactBook
-from internal.flows.correcting.facts import FactCorrections, WorkerDates
+from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.indexing.fragments import FragmentBackfill
 from internal.flows.indexing.messages import MessageBackfill
@@ -57,17 +58,8 @@ from internal.flows.views.people_map import PeopleMaps
 from internal.flows.views.status import reading_state
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
-from internal.recall.index.dictionaries import Dictionaries
 from internal.recall.index.embed import VectorBackfill
-from internal.recall.index.terms import TermsBackfill, WorkerTerms
-from internal.recall.messages.search import MessageSearch
-from internal.recall.prompt.lessons import LessonRecall
-from internal.recall.prompt.memories import MemoryRecall
-from internal.recall.prompt.overview import Overview, OverviewSearch, PeopleFinder
-from internal.recall.prompt.passages import PassageRecall
-from internal.recall.search.knowledge import KnowledgeSearch
-from internal.recall.search.names import WorkerNames
-from internal.recall.search.people import PeopleSearch
+from internal.recall.index.terms import TermsBackfill
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.run import RunState
@@ -80,6 +72,7 @@ from internal.storage.engine.data_lock import FolderLock
 from internal.storage.engine.owner_scope import acting_for
 from internal.tasks.model import time_of_day
 from internal.telemetry.metrics import Metrics
+from internal.text_caches import TextHolder
 
 LOOKS = 60
 """So often an order to forget looks whether all is read; after that its card says that it is being read."""
@@ -120,78 +113,75 @@ class App:
         self.ticker = Ticker(config.scheduler.tick, lambda: database.ring(TICK))
         database.when_rung(TICK, lambda _: self.ticker.wake_here())
         self.buffers = DialogueBuffers(kept=not database.shared)
-        self.duty = WorkerMembership(database, self.ticker.wake_here)
-        self.dictionaries = Dictionaries(config.rag.retrieval.dictionaries, config.data_dir)
-        self.names, self.dates = WorkerNames(worker), WorkerDates(worker)
-        terms = WorkerTerms(worker, self.dictionaries)
-        self.restating = FactCorrections(database, clock, worker, hmac_key)
+        self.membership = WorkerMembership(database, self.ticker.wake_here)
+        self.searches = Searches(config, clock, database, metrics, models, worker)
+        self.corrections = FactCorrections(database, clock, worker, hmac_key)
         self.prompt_filter = PromptFilter(database, hmac_key)
         self.contacts = ContactBook(database, clock, worker, hmac_key)
         self.contact_sync = contact_sync(config, database, clock, self.contacts, metrics)
         self.people_maps = PeopleMaps(database, clock, worker)
-        self.search = PeopleSearch(database, models.embedder, names=self.names, observer=metrics)
-        self.knowledge = KnowledgeSearch(
-            database,
-            clock,
-            embedder=models.embedder,
-            terms=terms,
-            names=self.names,
-            types=entity_types(config),
-            observer=metrics,
+        self.life = LifeAnswers(database, worker, self.searches.knowledge, self.searches.messages, self.people_maps)
+        self.artifacts = ArtifactStore(config.artifacts.url, config.data_dir)
+        self.unused_files = UnusedFiles(database, self.artifacts)
+        self.backups = Backups(config, database, clock, metrics.backup_finished)
+        self.nights = NightlyMaintenance(database, clock, config.memory, metrics)
+        self.reflections = Reflections(database, clock, worker, self.nights.plasticity)
+        self.clock_rollback = ClockRollback(database, clock, longest=config.runs.retry_max)
+        self._add_agents(hmac_key)
+        self._add_backfills()
+        self._add_schedulers()
+        self.eraser = self._eraser(hmac_key)
+
+    def _add_agents(self, hmac_key: bytes) -> None:
+        """What publishes fragments and sessions for the background agents, and the loop that runs these."""
+        database, clock, config = self.database, self.clock, self.config
+        handlers = background_agents(
+            config, clock, database, self.metrics, self.models, self.worker, hmac_key, self.ticker
         )
-        self.messages = MessageSearch(
-            database,
-            clock,
-            embedder=models.embedder,
-            terms=terms,
-            names=self.names,
-            observer=metrics,
-            data_dir=config.data_dir,
-        )
-        self.lessons = LessonRecall(database, clock, terms, metrics)
-        handlers = background_agents(config, clock, database, metrics, models, worker, hmac_key, self.ticker)
         agents = [handler.agent for handler in handlers]
-        self.chronicling = SessionLifecycle([agent for agent in agents if agent == ANALYST])
-        self.auditing = ChronicleAudit(database, clock, worker, self.chronicling)
+        self.lifecycle = SessionLifecycle([agent for agent in agents if agent == ANALYST])
+        self.chronicle_audit = ChronicleAudit(database, clock, self.worker, self.lifecycle)
         of_fragments = [agent for agent in agents if agent != ANALYST]
-        self.publication = Publication(database, clock, self.buffers, config.dialogue, of_fragments, self.chronicling)
-        self.life = LifeAnswers(database, worker, self.knowledge, self.messages, self.people_maps)
+        self.publication = Publication(database, clock, self.buffers, config.dialogue, of_fragments, self.lifecycle)
         self.runs = RunLoop(
             database,
             clock,
             handlers,
             config.runs,
-            metrics,
+            self.metrics,
             config.access.daily_cost_usd,
             notify_user,
-            self.duty.name if database.shared else None,
-            reading_together(config, database, models, handlers),
+            self.membership.name if database.shared else None,
+            reading_together(config, database, self.models, handlers),
         )
+
+    def _add_backfills(self) -> None:
+        """What makes vectors and terms for rows that have none yet."""
+        limits = self.config.runs
         self.vectors = VectorBackfill(
-            database, models.embedder, clock, retry_base=config.runs.retry_base, retry_max=config.runs.retry_max
+            self.database, self.models.embedder, self.clock, retry_base=limits.retry_base, retry_max=limits.retry_max
         )
-        self.terms = TermsBackfill(database, terms)
-        self.artifacts = ArtifactStore(config.artifacts.url, config.data_dir)
-        self.unused_files = UnusedFiles(database, self.artifacts)
-        self.eraser = ForgettingService(
+        self.terms = TermsBackfill(self.database, self.searches.terms)
+
+    def _add_schedulers(self) -> None:
+        """What decides when the bot says something by itself."""
+        database, clock, whole_day_at = self.database, self.clock, self.config.notifications.whole_day_at
+        self.memory_questions = QuestionScheduler(database, clock, self.config.memory, ask_about_memory)
+        self.reminders = ReminderScheduler(database, clock, whole_day_at, reminder_buttons, grouped_reminder_buttons)
+        self.companion = CompanionScheduler(
             database,
             clock,
-            hmac_key,
-            [self.buffers, self.search, self.knowledge, self.messages, self.unused_files, worker],
-            lambda: backup.listing(backup.folder_of(config.data_dir)),
+            time_of_day(whole_day_at),
+            Contacts(database, self.worker),
+            companion_wording,
+            self.reflections,
         )
-        self.backups = Backups(config, database, clock, metrics.backup_finished)
-        self.nights = NightlyMaintenance(database, clock, config.memory, metrics)
-        self.question_scheduler = QuestionScheduler(database, clock, config.memory, ask_about_memory)
-        self.reminding = ReminderScheduler(
-            database, clock, config.notifications.whole_day_at, reminder_buttons, grouped_reminder_buttons
-        )
-        morning = time_of_day(config.notifications.whole_day_at)
-        self.reflections = Reflections(database, clock, worker, self.nights.plasticity)
-        self.companion = CompanionScheduler(
-            database, clock, morning, Contacts(database, worker), companion_wording, self.reflections
-        )
-        self.setback = ClockRollback(database, clock, longest=config.runs.retry_max)
+
+    def _eraser(self, hmac_key: bytes) -> ForgettingService:
+        holders: list[TextHolder] = [self.buffers, self.unused_files, self.worker]
+        holders += [self.searches.people, self.searches.knowledge, self.searches.messages]
+        folder = backup.folder_of(self.config.data_dir)
+        return ForgettingService(self.database, self.clock, hmac_key, holders, lambda: backup.listing(folder))
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
         """Publishes what waits and works it off; `again`: also what the agent to backfill has worked on before.
@@ -231,13 +221,6 @@ class App:
         with acting_for(user_id):
             return await self.database.read(lambda c: export_document(c, user_id, now=now, files=files))
 
-    async def recall(self, user_id: int, query: str, limit: int) -> Overview:
-        """Everything that a question recalls, at most `limit` of each kind. Raises NotFound for an unknown user."""
-        everything = OverviewSearch(self.database, self.finder, self.knowledge, self.memories, self.messages)
-        with acting_for(user_id):
-            await self.database.read(lambda c: users.get(c, user_id))
-            return await everything.recall(user_id, query, limit)
-
     async def close_session(self, user_id: int, command: Trigger | None, thread_id: int) -> Session | None:
         """Closes a topic's open session at once and has it published and judged. None if there is none."""
         closed = await self.publication.close_session(user_id, command, thread_id)
@@ -248,18 +231,6 @@ class App:
         """Has a session that a message closed published and judged now."""
         self.publication.session_ended(user_id)
         self.ticker.wake()
-
-    @property
-    def memories(self) -> MemoryRecall:
-        return MemoryRecall(self.database, self.knowledge, self.config.memory.associations)
-
-    @property
-    def passages(self) -> PassageRecall:
-        return PassageRecall(self.messages, self.knowledge)
-
-    @property
-    def finder(self) -> PeopleFinder:
-        return PeopleFinder(self.database, self.search, self.knowledge)
 
     async def restore(self) -> int:
         """Fills the buffers with messages that are in no fragment yet. Returns the number of dialogues."""
@@ -279,7 +250,7 @@ class App:
             [
                 Job("server clock", self._ask_clock, ASKED, everywhere=True),
                 Job("clock", self._look_at_clock, everywhere=True),
-                Job("reminders", self.reminding.fire_due),
+                Job("reminders", self.reminders.fire_due),
                 *delivery,
                 Job("publication", lambda: self._published(self.publication.publish_due())),
                 Job("sessions", lambda: self._published(self.publication.publish_ended()), everywhere=True),
@@ -293,20 +264,20 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("unused files", self.unused_files.delete_due),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
-                Job("translations", self.dictionaries.make_due, CLEANING, everywhere=True, aside=True),
-                Job("indexes", self.messages.save, LOOKING, everywhere=True, aside=True),
+                Job("translations", self.searches.dictionaries.make_due, CLEANING, everywhere=True, aside=True),
+                Job("indexes", self.searches.messages.save, LOOKING, everywhere=True, aside=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
-                Job("questions", self.question_scheduler.ask_due, LOOKING),
+                Job("questions", self.memory_questions.ask_due, LOOKING),
                 Job("companion", self.companion.say_due, LOOKING),
                 *([Job("contacts", self.contact_sync.sync_due, LOOKING, aside=True)] if self.contact_sync else []),
                 Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
-                Job("workers", self.duty.drop_lapsed, CLEANING),
+                Job("workers", self.membership.drop_lapsed, CLEANING),
                 Job("data_lock", self._renew_lock, LOOKING, everywhere=True),
             ],
-            self.duty,
+            self.membership,
             modestly=not delivery,
         )
 
@@ -315,10 +286,10 @@ class App:
             await self.clock.ask()
 
     async def _look_at_clock(self) -> None:
-        if self.duty.leads:
-            await self.setback.look()
+        if self.membership.leads:
+            await self.clock_rollback.look()
         else:
-            self.setback.forget()
+            self.clock_rollback.forget()
 
     async def _published(self, publishing: Awaitable[int]) -> None:
         """Wakes the other processes after a publication: any of them may have a worker free."""

@@ -46,5 +46,5 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
         mirrors = await stack.enter_async_context(Mirrors(config, database, clock).opened())
         app = App(config, clock, lock, database, metrics, recorder, models, mirrors, worker, hmac_key.encode())
-        async with app.duty.on():
+        async with app.membership.on():
             yield app

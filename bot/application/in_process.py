@@ -89,7 +89,7 @@ async def _with_models(config: Config, stack: contextlib.AsyncExitStack) -> Rout
     async def recall() -> APIRouter:
         from bot.web.admin.recall import recall_router
 
-        return recall_router(app.recall)
+        return recall_router(app.searches.overview)
 
     return {"/admin/archive": archive, "/admin/recall": recall}
 

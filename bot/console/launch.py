@@ -77,10 +77,10 @@ class ConsoleProcess(Child):
 async def console_at(setup: ConsoleSetup) -> AsyncIterator[ConsoleProcess]:
     """The console answers for the time of the block."""
     console = ConsoleProcess(setup)
-    keeping = asyncio.create_task(console.keep(), name="console")
+    keeper = asyncio.create_task(console.keep(), name="console")
     try:
         yield console
     finally:
-        keeping.cancel()
-        await asyncio.wait([keeping])
+        keeper.cancel()
+        await asyncio.wait([keeper])
         await console.stop()

@@ -51,13 +51,13 @@ from bot.web.miniapp.router import PAGE as MINIAPP
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users, service as access
 from internal.config.settings import Config
+from internal.flows.correcting.facts import WorkerDates
 from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.llm.presets import Found, find_local
-from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
 from internal.scheduling.shards import ALL_SHARDS, Shards, WorkerShards
 from internal.storage.files.keys import ensure_key
@@ -154,7 +154,9 @@ async def telegram_side(
         delivery = Delivery(database, clock, phrase)
         part = None
         if database.shared:
-            part = WorkerShare(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
+            part = WorkerShare(
+                database, app.membership.leases, WorkerShards(app.membership.leases, counted=budget.share)
+            )
         shards: Shards = ALL_SHARDS if part is None else part.shards
         rich = config.telegram.rich_messages
         sender = Sender(bot, delivery, budget, metrics, clock, shards, speaker(app), rich=rich)
@@ -175,7 +177,7 @@ async def telegram_side(
                 config.access,
                 phrase,
                 config.telegram.group_window,
-                app.chronicling,
+                app.lifecycle,
                 reading.kinds,
             ),
             lanes=lanes,
@@ -212,15 +214,13 @@ def _services(app: App, menus: ChatMenus) -> Services:
         app.config,
         archival=app,
         export=app,
-        names=app.names,
+        names=app.searches.names,
         menu=menus,
-        knowledge=app.knowledge,
-        messages=app.messages,
-        past=AsOfQuestions(
-            app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
-        ),
-        dates=app.dates,
-        corrections=app.restating,
+        knowledge=app.searches.knowledge,
+        messages=app.searches.messages,
+        past=AsOfQuestions(app.database, app.searches.facts, app.models.responder, app.config.persona),
+        dates=WorkerDates(app.worker),
+        corrections=app.corrections,
         sessions=app,
         task_words=TaskParser(app.worker),
         maps=app.people_maps,

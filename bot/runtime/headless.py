@@ -23,7 +23,7 @@ async def open_alone(config: Config) -> AsyncIterator[tuple[App, ServerPorts]]:
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
     async with open_app(config) as app:
         await app.restore()
-        background = (app.maintenance().run(), app.mirrors.run(app.duty.while_leading), app.recorder.run())
+        background = (app.maintenance().run(), app.mirrors.run(app.membership.while_leading), app.recorder.run())
         async with _working(*background, app.database.until_damaged()):
             try:
                 yield app, _ports(app)

@@ -101,7 +101,8 @@ def web_of(
         await app.restore()
         app.ticker.wake()
 
-    agents = import_agents(config)
+    agents, searches = import_agents(config), app.searches
+    intake = EpisodeIntake(agents, app.ticker.wake, erase)
     owners = Owners(app.database, ports.allows, allowed=config.access.allowed_user_ids, admit_all=config.local_telegram)
     return build_web(
         database=app.database,
@@ -112,13 +113,13 @@ def web_of(
         owners=owners,
         poll_fresh=ports.poll_fresh,
         archive=app.archive,
-        graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
+        graph=Graph(searches.knowledge, searches.finder, intake, searches.messages),
         eraser=app.eraser,
-        memory=MemoryPorts(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
+        memory=MemoryPorts(memory_eraser(app.eraser), maintain, searches.knowledge, app.nights.plasticity),
         files=erase_file,
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
-        chronicle=Chronicle(app.auditing, config.persona.name),
-        recall=app.recall,
+        chronicle=Chronicle(app.chronicle_audit, config.persona.name),
+        recall=searches.overview,
         examine=ports.examine,
         operations=ports.operations,
         importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),

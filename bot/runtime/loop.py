@@ -17,7 +17,7 @@ from internal.access.model import Role
 from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering
 from internal.flows.operations.jobs import Job
-from internal.recall.search.warm_up import WarmUp
+from internal.recall.search.warm_up import WarmableSearch, WarmUp
 from internal.storage.backup import backup
 
 POLLED = "polled_at"
@@ -44,11 +44,18 @@ async def work(
     if app.database.shared:
         jobs.append(Job("figures", lambda: _share_figures(app, side.monitor), FIGURES_EVERY, everywhere=True))
     maintenance = app.maintenance(jobs)
-    endless = [*beside, *side.work(), maintenance.run(), app.mirrors.run(app.duty.while_leading), app.recorder.run()]
+    endless = [
+        *beside,
+        *side.work(),
+        maintenance.run(),
+        app.mirrors.run(app.membership.while_leading),
+        app.recorder.run(),
+    ]
     endless.append(app.database.until_damaged())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())
-    once = [_keep_menus(app, side), WarmUp(app.database, [app.messages, app.knowledge, app.search]).run()]
+    caches: list[WarmableSearch] = [app.searches.messages, app.searches.knowledge, app.searches.people]
+    once = [_keep_menus(app, side), WarmUp(app.database, caches).run()]
     begun = [asyncio.create_task(job) for job in once]
     try:
         done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)

@@ -19,7 +19,6 @@ from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.tools.web_pages import Web
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallLimits, TurnRecall
-from internal.recall.prompt.facts import FactRecall
 
 
 def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
@@ -36,7 +35,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         drafts=drafts,
         observer=app.metrics,
         wake_outbox=wake_outbox,
-        chronicling=app.chronicling,
+        lifecycle=app.lifecycle,
         plasticity=app.nights.plasticity,
         grants=_requests(app) if config.agents.task_manager.enabled else None,
         commands=_commands(app),
@@ -57,15 +56,15 @@ def prompts(app: App, discretion: Discretion | None) -> Prompts:
     models, config = app.models, app.config
     recall = TurnRecall(
         app.database,
-        app.search,
+        app.searches.people,
         models.embedder,
         enricher=models.enricher,
         reranker=models.reranker,
-        names=app.names,
-        facts=FactRecall(app.database, app.knowledge),
-        memories=app.memories,
-        passages=app.passages,
-        lessons=app.lessons,
+        names=app.searches.names,
+        facts=app.searches.facts,
+        memories=app.searches.memories,
+        passages=app.searches.passages,
+        lessons=app.searches.lessons,
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )
@@ -78,8 +77,8 @@ def _commands(app: App) -> CommandFlow:
         app.database,
         app.clock,
         app.worker,
-        app.knowledge,
-        app.restating,
+        app.searches.knowledge,
+        app.corrections,
         TelegramCards(),
         app.config.notifications.whole_day_at,
         converses=isinstance(app.models.responder, ModelResponder),

@@ -40,7 +40,7 @@ async def run(config: Config, *, budget: Budget | None = None) -> int:
             )
             ended = await stack.enter_async_context(_health(app))
             await side.resume()
-            print(f"Worker {app.duty.name} works.", flush=True)
+            print(f"Worker {app.membership.name} works.", flush=True)
             try:
                 await work(app, side, ended, stop)
             finally:

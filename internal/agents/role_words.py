@@ -34,10 +34,10 @@ def calling(person: Person) -> Calling:
 @cached(2_000)
 def _calling(names: tuple[str, ...], bio: str) -> Calling:
     sightings = find_people(bio, text_language(bio, text_language(" ".join(names))))
-    own = [sighting for sighting in sightings if mentions(sighting.name, {0: names})]
-    roles = frozenset(sighting.role for sighting in own if sighting.role)
+    own = [mention for mention in sightings if mentions(mention.name, {0: names})]
+    roles = frozenset(mention.role for mention in own if mention.role)
     of_others = frozenset(one.role for one in sightings if one.role and one not in own)
-    genders = {sighting.gender for sighting in own if sighting.gender}
+    genders = {mention.gender for mention in own if mention.gender}
     return Calling(roles, roles_of(bio) - roles - of_others, genders.pop() if len(genders) == 1 else None)
 
 

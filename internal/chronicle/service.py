@@ -188,12 +188,12 @@ def lose_messages(connection: Connection, user_id: int, message_ids: Collection[
     session goes too, and a topic that it named: both reveal what was said. A session without a message goes whole. If
     the Request goes, the user's next message takes its place.
     """
-    falling = repository.events_of_messages(connection, user_id, message_ids)
-    if not falling:
+    removed = repository.events_of_messages(connection, user_id, message_ids)
+    if not removed:
         return Lost()
-    sessions = list(dict.fromkeys(event.session_id for event in falling))
-    falling += _move_answers(connection, user_id, falling)
-    _remove(connection, user_id, falling)
+    sessions = list(dict.fromkeys(event.session_id for event in removed))
+    removed += _move_answers(connection, user_id, removed)
+    _remove(connection, user_id, removed)
     gone = [session_id for session_id in sessions if _heal(connection, user_id, session_id)]
     return Lost(tuple(gone), tuple(one for one in sessions if one not in gone))
 
@@ -264,12 +264,12 @@ def _topic_from(connection: Connection, user_id: int, session_id: str, text: str
         repository.change_session(connection, user_id, session_id, topic=topic_of(text))
 
 
-def _move_answers(connection: Connection, user_id: int, falling: Sequence[ChronicleEvent]) -> list[ChronicleEvent]:
+def _move_answers(connection: Connection, user_id: int, removed: Sequence[ChronicleEvent]) -> list[ChronicleEvent]:
     """Points what answered an erased question at what is left of its turn, and words about an erased answer at nothing.
 
     Returns the reactions to erased answers, which fall with them.
     """
-    lost = {event.n: event for event in falling}
+    lost = {event.n: event for event in removed}
     pointing = [event for event in repository.pointing_at(connection, user_id, list(lost)) if event.n not in lost]
     for event in pointing:
         if event.label is EventLabel.ANALYSIS or event.is_reaction:
@@ -333,12 +333,12 @@ def _rename_topic(connection: Connection, user_id: int, session_id: str, left: S
         repository.change_session(connection, user_id, session_id, topic=topic, topic_by="words")
 
 
-def _remove(connection: Connection, user_id: int, falling: Sequence[ChronicleEvent]) -> None:
+def _remove(connection: Connection, user_id: int, removed: Sequence[ChronicleEvent]) -> None:
     """Deletes events and touches their neighbours, whose NEXT changes."""
-    if not falling:
+    if not removed:
         return
-    lost = {event.id for event in falling}
+    lost = {event.id for event in removed}
     repository.drop_events(connection, user_id, lost)
-    beside = [repository.event_before(connection, user_id, event.n) for event in falling]
-    beside += [repository.after(connection, user_id, event.n) for event in falling]
+    beside = [repository.event_before(connection, user_id, event.n) for event in removed]
+    beside += [repository.after(connection, user_id, event.n) for event in removed]
     repository.mark_changed(connection, user_id, dict.fromkeys(event.id for event in beside if event is not None))

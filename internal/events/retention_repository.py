@@ -48,10 +48,10 @@ def last_beyond(connection: Connection, rows: int) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def drop(connection: Connection, going: Collection[Old]) -> None:
+def drop(connection: Connection, expired: Collection[Old]) -> None:
     """Deletes events with their links. Links of later events to them stay, and lead nowhere."""
     positions = dict[int | None, list[int]]()
-    for one in going:
+    for one in expired:
         positions.setdefault(one.user_id, []).append(one.seq)
     for user_id, theirs in positions.items():
         for part in chunks(theirs):

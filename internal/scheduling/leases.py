@@ -87,7 +87,7 @@ class Leases:
         body = asyncio.current_task()
         assert body is not None
         lost = asyncio.Event()
-        keeping = asyncio.create_task(self._keep(name, for_, until, body, lost), name=f"lease-{name}")
+        keeper = asyncio.create_task(self._keep(name, for_, until, body, lost), name=f"lease-{name}")
         try:
             yield
         except asyncio.CancelledError:
@@ -95,8 +95,8 @@ class Leases:
                 raise LeaseLost from None
             raise
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
             if not lost.is_set():
                 with contextlib.suppress(StorageError):  # it expires by itself
                     await self.release(name)

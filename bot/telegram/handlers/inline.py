@@ -123,8 +123,8 @@ def _files(connection: Connection, user: User, words: str, inside: Sequence[str]
     """Files with all the words in their names, the latest first, then those of `inside`; none is being forgotten."""
     if everything_asked(connection, user.user_id) is not None:
         return []
-    going, wanted = messages_to_forget(connection, user.user_id), name_key(words).split()
-    recent = artifacts.listing(connection, user.user_id, limit=RECENT_FILES, without=going)
+    to_forget, wanted = messages_to_forget(connection, user.user_id), name_key(words).split()
+    recent = artifacts.listing(connection, user.user_id, limit=RECENT_FILES, without=to_forget)
     able = {one.id: one for one in recent if one.kind in SENT_KINDS and one.file_id}
     named = [one.id for one in able.values() if all(word in name_key(one.name) for word in wanted)]
     found = [able[one] for one in dict.fromkeys((*named, *inside)) if one in able]

@@ -68,7 +68,7 @@ def _last_named(request: EnricherRequest, gender: Gender | None, many: bool) -> 
     for line in reversed(request.recent):
         fitting = [one for one in _sightings(line, request) if gender is None or one.gender in (None, gender)]
         if fitting:
-            names = list(dict.fromkeys(sighting.name for sighting in fitting))
+            names = list(dict.fromkeys(mention.name for mention in fitting))
             return names if many else names[-1:]
         if line is own_turn and gender is not None and _goes_on_about_thing(request, line.text, gender):
             return []

@@ -182,9 +182,9 @@ def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool]
 ) -> list[Notification]:
     """Deletes the notifications about, or sent in, one of these messages, or with a trace. Returns their texts."""
-    going = set(message_ids)
+    to_forget = set(message_ids)
     rows = map(_notification, connection.execute(select(notifications).where(notifications.c.user_id == user_id)))
-    gone = [one for one in rows if going & {*one.said_in, one.message_id} or holds(one.text)]
+    gone = [one for one in rows if to_forget & {*one.said_in, one.message_id} or holds(one.text)]
     for one in gone:
         connection.execute(delete(notifications).where(_one(user_id, one.id)))
     return gone

@@ -76,10 +76,10 @@ class Publication:
         buffers: DialogueBuffers,
         config: DialogueConfig,
         agents: Sequence[str],
-        chronicling: SessionLifecycle = UNJUDGED,
+        lifecycle: SessionLifecycle = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._config, self._chronicling = config, chronicling
+        self._config, self._lifecycle = config, lifecycle
         self._agents = self.agents = agents
         self._ended: set[int] = set()
         self._looked: datetime | None = None
@@ -126,7 +126,7 @@ class Publication:
         now = self._clock.now()
         with acting_for(user_id):
             closed = await self._database.write(
-                lambda c: self._chronicling.close(c, user_id, now, command=command, thread_id=thread_id), point="C7"
+                lambda c: self._lifecycle.close(c, user_id, now, command=command, thread_id=thread_id), point="C7"
             )
         if closed is not None:
             await self._publish_all(user_id, closes=False, ended=True)
@@ -149,7 +149,7 @@ class Publication:
         With `again` it works once more on all others too, and its new results replace the old ones. Raises
         Refused("agent").
         """
-        known = [*self._agents, *self._chronicling.agents]
+        known = [*self._agents, *self._lifecycle.agents]
         if agent not in known:
             raise Refused("agent", f"there is no agent {agent}; there are {', '.join(known)}")
         count = 0
@@ -160,8 +160,8 @@ class Publication:
 
     def _backfill(self, connection: Connection, user_id: int, agent: str, again: bool) -> int:
         now = self._clock.now()
-        if agent in self._chronicling.agents:
-            return self._chronicling.backfill(connection, user_id, now, again=again)
+        if agent in self._lifecycle.agents:
+            return self._lifecycle.backfill(connection, user_id, now, again=again)
         repeated = rerun.again(connection, user_id, agent, now) if again else 0
         missing = runs.episodes_without(connection, user_id, agent)
         for episode_id, length in missing:
@@ -234,7 +234,7 @@ class Publication:
 
     def _close(self, connection: Connection, user_id: int, now: datetime) -> None:
         dialogue.close_dialogue(connection, user_id)
-        self._chronicling.close_all(connection, user_id, now)
+        self._lifecycle.close_all(connection, user_id, now)
 
     def _write_fragment(
         self, connection: Connection, user_id: int, fragment: list[Message], now: datetime, *, closes: bool

@@ -165,8 +165,8 @@ class NotificationScheduler:
             return None
         waiting = notifications.due(connection, user_id, now, limit=AT_ONCE)
         settled = [one for one in waiting if _is_settled(connection, one)]
-        going = messages_to_forget(connection, user_id)
-        open_ones = [one for one in waiting if one not in settled and in_sight(connection, one, going)]
+        to_forget = messages_to_forget(connection, user_id)
+        open_ones = [one for one in waiting if one not in settled and in_sight(connection, one, to_forget)]
         until = quiet_until(access.quiet_hours(user, self._quiet_hours), now, user.tz)
         quiet = [one for one in open_ones if until is not None and not rings(one, now)]
         if not open_ones and not settled:
@@ -194,11 +194,11 @@ class NotificationScheduler:
     def _request(
         self, connection: Connection, user: User, waiting: Sequence[Notification], now: datetime
     ) -> WeighingRequest:
-        going = messages_to_forget(connection, user.user_id)
+        to_forget = messages_to_forget(connection, user.user_id)
         recent = [
             one for one in visible(dialogue.recent(connection, user.user_id, limit=RECENT)) if one.role != "system"
         ]
-        shown = quotes_shown(connection, user.user_id, [one for one in recent if one.id not in going])
+        shown = quotes_shown(connection, user.user_id, [one for one in recent if one.id not in to_forget])
         return WeighingRequest(
             owner=OwnerProfile.of(user),
             now=now,

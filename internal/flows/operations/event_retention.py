@@ -61,9 +61,9 @@ class EventRetention:
     def _drop_read(self, found: list[Old], connection: Connection) -> int:
         read = read_by_all(connection, self.subscribers)
         # The event of a cursor stays as well, or the cursor would point to nothing.
-        going = [one for one in found if one.seq < _read_to(read, one)]
-        old_events.drop(connection, going)
-        return len(going)
+        expired = [one for one in found if one.seq < _read_to(read, one)]
+        old_events.drop(connection, expired)
+        return len(expired)
 
 
 def _read_to(read: Mapping[tuple[str, int], int], event: Old) -> float:

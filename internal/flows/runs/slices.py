@@ -49,9 +49,9 @@ def read_slice(connection: Connection, run: Run, user: User, persona: str) -> tu
     """The lines of a run's slice, numbered from 1; messages that were or are to be erased are left out."""
     parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
     ids = [part.message_id for part in parts if part.message_id is not None]
-    going = messages_to_forget(connection, run.user_id)
+    to_forget = messages_to_forget(connection, run.user_id)
     said = quotes_shown(connection, run.user_id, dialogue.by_ids(connection, run.user_id, ids))
-    messages = {message.id: message for message in said if message.id not in going}
+    messages = {message.id: message for message in said if message.id not in to_forget}
     there = [part for part in parts if part.message_id is None or part.message_id in messages]
     return tuple(_line(number, part, messages, user, persona) for number, part in enumerate(there, start=1))
 

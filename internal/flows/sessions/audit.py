@@ -74,10 +74,10 @@ class RepairResult:
 
 
 class ChronicleAudit:
-    """Audits and repairs; `chronicling` gives a session to those who judge it."""
+    """Audits and repairs; `lifecycle` gives a session to those who judge it."""
 
-    def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, chronicling: SessionLifecycle) -> None:
-        self._database, self._clock, self._worker, self._chronicling = database, clock, worker, chronicling
+    def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, lifecycle: SessionLifecycle) -> None:
+        self._database, self._clock, self._worker, self._lifecycle = database, clock, worker, lifecycle
 
     async def audit(self, user_id: int) -> Audit:
         """The figures of one owner's chronicle now; nothing is changed."""
@@ -101,7 +101,7 @@ class ChronicleAudit:
     ) -> tuple[Mapping[str, int], int, int]:
         mended = audit.repair(connection, user_id)
         judged = sum(
-            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
+            self._lifecycle.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
         )
         mended.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
         offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)

@@ -81,8 +81,8 @@ def _messages(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[
     """The messages that exist and that their owner did not ask to forget."""
     if not ids:
         return {}
-    going, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
-    found = [one for one in dialogue.by_ids(connection, user_id, ids) if one.id not in going]
+    to_forget, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
+    found = [one for one in dialogue.by_ids(connection, user_id, ids) if one.id not in to_forget]
     return {one.id: one for one in found if everything is None or one.timestamp > everything.created_at}
 
 
@@ -92,8 +92,8 @@ def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[
     asked = forgettings.pending(connection, user_id)
     if any(one.kind == forgettings.EVERYTHING for one in asked):
         return {}
-    going = {one.ref_id for one in asked if one.kind == "episode"} | messages_to_forget(connection, user_id)
-    return episodes.by_ids(connection, user_id, set(ids) - going)
+    to_forget = {one.ref_id for one in asked if one.kind == "episode"} | messages_to_forget(connection, user_id)
+    return episodes.by_ids(connection, user_id, set(ids) - to_forget)
 
 
 def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:

@@ -66,16 +66,16 @@ def _active(connection: Connection, user_id: int) -> list[Node]:
     """The newest first."""
     nodes = repository.listing(connection, user_id, "Preference", ("active",), limit=MOST)
     found = [node for node in nodes if node.properties.get("category") == INSTRUCTION]
-    going = messages_to_forget(connection, user_id) if found else set()
-    return [node for node in found if not going or _rests_on_others(connection, node, going)]
+    to_forget = messages_to_forget(connection, user_id) if found else set()
+    return [node for node in found if not to_forget or _rests_on_others(connection, node, to_forget)]
 
 
-def _rests_on_others(connection: Connection, node: Node, going: Collection[str]) -> bool:
+def _rests_on_others(connection: Connection, node: Node, to_forget: Collection[str]) -> bool:
     """Whether an instruction stays without these messages: one that is being answered hides nothing by itself yet."""
     stored = memory.observations_of(connection, node.user_id, node.id)
     support = evidence.rows(connection, node.user_id, "observation", [one.id for one in stored])
     said = [row.message_id for rows in support.values() for row in rows]
-    return not said or any(one not in going for one in said)
+    return not said or any(one not in to_forget for one in said)
 
 
 def _as_found(node: Node) -> FoundInstruction:

@@ -78,14 +78,14 @@ class Intake:
         access_config: AccessConfig,
         phrases: IntakePhrases,
         group_window: timedelta,
-        chronicling: SessionLifecycle = UNJUDGED,
+        lifecycle: SessionLifecycle = UNJUDGED,
         reads: frozenset[str] = frozenset(),
     ) -> None:
         """Files of the kinds that it `reads` become artifacts."""
         self._reads = reads
         self._database, self._clock, self._buffers = database, clock, buffers
         self._access_config, self._phrases, self._window = access_config, phrases, group_window
-        self._chronicling = chronicling
+        self._lifecycle = lifecycle
 
     async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> StoredMessage:
         """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
@@ -153,7 +153,7 @@ class Intake:
             update = update_key(incoming.bot_id, update_n)
             mailbox.enqueue(connection, self._limit_reached(user, incoming, verdict, update, now), now)
         about = _answer_to(connection, incoming)
-        closed = not incoming.aside and self._chronicling.heard(
+        closed = not incoming.aside and self._lifecycle.heard(
             connection, message, tz=user.tz, now=now, command=incoming.command, about=about
         )
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__

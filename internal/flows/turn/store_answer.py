@@ -77,14 +77,14 @@ class AnswerStore:
         render: Renderer,
         ended: TurnEnded,
         *,
-        chronicling: SessionLifecycle,
+        lifecycle: SessionLifecycle,
         plasticity: Plasticity,
         grants: ReminderRequests | None,
         commands: CommandFlow | None,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._render, self._ended = render, ended
-        self._chronicling, self._plasticity, self._grants, self._commands = chronicling, plasticity, grants, commands
+        self._lifecycle, self._plasticity, self._grants, self._commands = lifecycle, plasticity, grants, commands
 
     async def keep(
         self, question: PromptInputs, answer: Answer, placeholder: str | None, *, last: bool
@@ -187,7 +187,7 @@ class AnswerStore:
             user_metadata={CARDS_MARK: len(said)} if cards else None,
         )
         dialogue.record_activity(connection, turn.user_id, now)
-        self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
+        self._lifecycle.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         if answer.request is not None:
             sources.add(connection, turn.user_id, message.id, sources_of(answer.request, reply))
             touch_used(connection, turn.user_id, used_memories(answer.request, reply), now, self._plasticity)

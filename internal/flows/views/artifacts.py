@@ -34,8 +34,8 @@ def visible(connection: Connection, user_id: int, *, limit: int, offset: int = 0
     """An owner's files, the latest first."""
     if everything_asked(connection, user_id) is not None:
         return []
-    going = messages_to_forget(connection, user_id)
-    return artifacts.listing(connection, user_id, limit=limit, offset=offset, without=going)
+    to_forget = messages_to_forget(connection, user_id)
+    return artifacts.listing(connection, user_id, limit=limit, offset=offset, without=to_forget)
 
 
 def count(connection: Connection, user_id: int) -> int:

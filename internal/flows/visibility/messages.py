@@ -18,7 +18,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.storage.forgetting import forgettings, traces
 
 
-class _Going:
+class _ToForget:
     """The messages of one owner that are about to be forgotten: single ones, or all up to a moment."""
 
     def __init__(self, connection: Connection, user_id: int) -> None:
@@ -35,22 +35,22 @@ class _Going:
 
 def messages_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
     """The owner's messages that are not about to be forgotten."""
-    going = _Going(connection, user_id)
-    return [one for one in found if not going.has(one.id, one.timestamp)]
+    to_forget = _ToForget(connection, user_id)
+    return [one for one in found if not to_forget.has(one.id, one.timestamp)]
 
 
 def events_shown(connection: Connection, found: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     """The same events, of any owners, without the text of messages that are about to be forgotten."""
-    known: dict[int, _Going] = {}
+    known: dict[int, _ToForget] = {}
 
     def shown(found_event: TimelineEvent) -> TimelineEvent:
         user_id, said_at = found_event.event.user_id, found_event.said_at
         if user_id is None or said_at is None:
             return found_event
         if user_id not in known:
-            known[user_id] = _Going(connection, user_id)
-        going = known[user_id].has(found_event.event.payload["message"], said_at)
-        return replace(found_event, text=None) if going else found_event
+            known[user_id] = _ToForget(connection, user_id)
+        to_forget = known[user_id].has(found_event.event.payload["message"], said_at)
+        return replace(found_event, text=None) if to_forget else found_event
 
     return [shown(one) for one in found]
 
@@ -63,8 +63,8 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     """
     if call.user_id is None or call.prompt is None:
         return True
-    going = _Going(connection, call.user_id)
-    if going.all_at(call.at):
+    to_forget = _ToForget(connection, call.user_id)
+    if to_forget.all_at(call.at):
         return False
     asked = forgettings.pending(connection, call.user_id)
     if not asked:
@@ -73,10 +73,10 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     tells = telling(connection, asked)
     if tells(prompt) or tells(reply):
         return False
-    said = dialogue.by_ids(connection, call.user_id, sorted(going.ids))
+    said = dialogue.by_ids(connection, call.user_id, sorted(to_forget.ids))
     causes = {one.turn_id for one in said} | {one.episode_id for one in said}
-    causes |= {episode_id for episode_id, _ in episodes.lines_of_messages(connection, call.user_id, going.ids)}
-    causes |= set(chronicle.session_of_messages(connection, call.user_id, going.ids).values())
+    causes |= {episode_id for episode_id, _ in episodes.lines_of_messages(connection, call.user_id, to_forget.ids)}
+    causes |= set(chronicle.session_of_messages(connection, call.user_id, to_forget.ids).values())
     if causes.intersection((call.links or {}).values()):
         return False
     quoted_in = traces.LineTest(one.content for one in said)

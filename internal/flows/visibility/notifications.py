@@ -22,19 +22,19 @@ def visible_page(
     if not forgettings.pending(connection, user_id):
         page = notifications.listing(connection, user_id, state=state, limit=limit, offset=offset)
         return page, notifications.count(connection, user_id, state=state)
-    going = messages_to_forget(connection, user_id)
+    to_forget = messages_to_forget(connection, user_id)
     everything = everything_asked(connection, user_id)
     there = [
         one
         for one in notifications.listing(connection, user_id, state=state, limit=_ALL)
-        if in_sight(connection, one, going) and (everything is None or one.created_at > everything.created_at)
+        if in_sight(connection, one, to_forget) and (everything is None or one.created_at > everything.created_at)
     ]
     return there[offset : offset + limit], len(there)
 
 
-def in_sight(connection: Connection, one: Notification, going: set[str]) -> bool:
+def in_sight(connection: Connection, one: Notification, to_forget: set[str]) -> bool:
     """Whether nothing that it is about is about to be forgotten; `going` are the messages that are."""
-    if going & {*one.said_in, one.message_id}:
+    if to_forget & {*one.said_in, one.message_id}:
         return False
     if one.kind not in ABOUT_TASKS or not forgettings.pending(connection, one.user_id):
         return True

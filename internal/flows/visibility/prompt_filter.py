@@ -65,10 +65,10 @@ class PromptFilter:
 
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
     """For each line, whether it names nobody who was forgotten after it was said."""
-    going = _going(connection, user_id)
+    to_forget = _going(connection, user_id)
     known = case_forms(_known_names(connection, user_id))
     words = [{key for key in keys_in(text) if key.lstrip("^") not in known} for text, _ in said]
-    gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), key)
+    gone = to_forget | _forgotten(connection, user_id, set().union(*words) - to_forget.keys(), key)
     return [
         not any(at <= gone[word] for word in named & gone.keys()) for named, (_, at) in zip(words, said, strict=True)
     ]

@@ -35,12 +35,12 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[SnapshotVe
     messages = messages_to_forget(connection, user_id)
     for one in asked:
         messages |= _messages_with(connection, one)
-    going = telling(connection, asked)
+    to_forget = telling(connection, asked)
 
     def show(version: SnapshotVersion) -> SnapshotVersion:
         if everything is not None and version.created_at <= everything.created_at:
             return replace(version, snapshot=EMPTY)
-        left = version.snapshot.without(messages, going)
+        left = version.snapshot.without(messages, to_forget)
         return replace(version, snapshot=left.only(lambda item: not any(states(item) for states in corrected)))
 
     return show

@@ -94,7 +94,7 @@ class AnalysisStage:
             daily_cost_usd,
             refuse,
         )
-        self.chronicling = SessionLifecycle([ANALYST])
+        self.lifecycle = SessionLifecycle([ANALYST])
 
     async def conversation(self, *turns: tuple[str, str], tapped: str = "👎") -> Session:
         """What was said and answered, in a session that is closed behind it.
@@ -109,7 +109,7 @@ class AnalysisStage:
 
     async def close(self, command: Trigger | None = "/ss") -> Session:
         now = self.talk.clock.now()
-        session = await self.talk.write(lambda c: self.chronicling.close(c, OWNER, now, command))
+        session = await self.talk.write(lambda c: self.lifecycle.close(c, OWNER, now, command))
         assert session is not None
         return session
 
@@ -119,7 +119,7 @@ class AnalysisStage:
 
     async def judge_again(self, session: Session) -> bool:
         now = self.talk.clock.now()
-        return await self.talk.write(lambda c: self.chronicling.judge_again(c, OWNER, session.id, now))
+        return await self.talk.write(lambda c: self.lifecycle.judge_again(c, OWNER, session.id, now))
 
     async def session(self, session: Session) -> Session | None:
         return await self.talk.read(lambda c: chronicle_repository.session(c, OWNER, session.id))

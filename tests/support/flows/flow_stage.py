@@ -159,7 +159,7 @@ class Talk:
         self.grants: ReminderRequests | None = None
         self.commands: CommandFlow | None = None
         self.web: Web | None = None
-        self.chronicling = UNJUDGED
+        self.lifecycle = UNJUDGED
         self.discretion: Discretion | None = None
 
     @property
@@ -202,17 +202,17 @@ class Talk:
             observer=self.ended,
             wake_outbox=self.ended.wake,
             retry_base=timedelta(milliseconds=5),
-            chronicling=self.chronicling,
+            lifecycle=self.lifecycle,
             grants=self.grants,
             commands=self.commands,
             web=self.web,
         )
 
     def publication(
-        self, max_messages: int = 400, agents: Sequence[str] = ("archivist",), chronicling: SessionLifecycle = UNJUDGED
+        self, max_messages: int = 400, agents: Sequence[str] = ("archivist",), lifecycle: SessionLifecycle = UNJUDGED
     ) -> Publication:
         config = DialogueConfig(idle_timeout=timedelta(minutes=30), max_messages=max_messages)
-        return Publication(self.database, self.clock, self.buffers, config, agents, chronicling)
+        return Publication(self.database, self.clock, self.buffers, config, agents, lifecycle)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """As the house itself, also from within what is done for an owner."""

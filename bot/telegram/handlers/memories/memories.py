@@ -232,10 +232,10 @@ async def forget_confirmed(
     list_command = await services.write(
         lambda c: requests.ask(c, chat.user.user_id, "memory", callback_data.node, now=now)
     )
-    await chat.edit(*going(chat.user, list_command))
+    await chat.edit(*forget_card(chat.user, list_command))
 
 
-def going(user: User, list_command: Forgetting) -> tuple[str, Rows]:
+def forget_card(user: User, list_command: Forgetting) -> tuple[str, Rows]:
     """A memory that is being forgotten, as long as that can be undone."""
     undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=list_command.id))
     return phrase(user.lang, "forget-memory-done", minutes=_UNDO_MINUTES), [[undo]]

@@ -159,10 +159,10 @@ def _forget(connection: Connection, user: User, asked: AskedQuestion, n: int, no
     if asked.about != "fading" or not 1 <= n <= len(asked.refs):
         return phrase(user.lang, "ask-gone"), []
     try:
-        going = requests.ask(connection, user.user_id, "memory", asked.refs[n - 1], now=now)
+        forgetting = requests.ask(connection, user.user_id, "memory", asked.refs[n - 1], now=now)
     except NotFound:
         return phrase(user.lang, "ask-gone"), []
-    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=going.id))
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=forgetting.id))
     return phrase(user.lang, "ask-forgetting", n=n, minutes=_UNDO_MINUTES), [[undo]]
 
 

@@ -117,7 +117,7 @@ def _source(stated: Statement, said: ReadSentence, identities: Sequence[Identity
     """The subject of a statement, and the words that state it."""
     if stated.by_owner:
         return (OWNER_NODE if said.speaker is None else _person_reference(said.speaker, identities), said.text)
-    subjects = [one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated)]
+    subjects = [one for mention, one in said.named if subject_ends_at(mention, said.start, said.text, stated)]
     if subjects:
         return _person_reference(subjects[-1], identities), said.text
     kin = said.kin.get(kin_before(said.text, stated.verb) or "")
@@ -125,7 +125,7 @@ def _source(stated: Statement, said: ReadSentence, identities: Sequence[Identity
         return _person_reference(kin, identities), said.text
     within = pronoun_within(said.text, stated.verb)
     if within is not None:
-        before = {id(one): one for sighting, one in said.named if sighting.end - said.start <= within[1]}
+        before = {id(one): one for mention, one in said.named if mention.end - said.start <= within[1]}
         meant = [one for one in before.values() if gender_fits(one.gender, within[0])]
         return (_person_reference(meant[0], identities), said.text) if len(meant) == 1 else None
     if said.continued is not None and pronoun_before(said.text, stated.verb):
@@ -159,7 +159,7 @@ def _means_a_person(stated: Statement, said: ReadSentence) -> bool:
         or _INSIDE.search(said.text[: stated.target_span[0]])
     ):
         return False
-    return any(sighting.start < end and begin < sighting.end for sighting, _ in said.named)
+    return any(mention.start < end and begin < mention.end for mention, _ in said.named)
 
 
 def _person_reference(dossier: Dossier, identities: Sequence[Identity]) -> str:

@@ -67,13 +67,13 @@ def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
     yield from sorted((stated for stated in found if stated is not None), key=lambda stated: stated.verb)
 
 
-def subject_ends_at(sighting: NameMention, offset: int, sentence: str, stated: Statement) -> bool:
+def subject_ends_at(mention: NameMention, offset: int, sentence: str, stated: Statement) -> bool:
     """Whether a person, named in the nominative, stands right before the verb and is its subject.
 
     The date since when it holds may stand between the two.
     """
-    end, verb = sighting.end - offset, stated.verb
-    if end > verb or name_key(sighting.written) not in (name_key(sighting.name), name_key(sighting.username or "")):
+    end, verb = mention.end - offset, stated.verb
+    if end > verb or name_key(mention.written) not in (name_key(mention.name), name_key(mention.username or "")):
         return False
     since = rf"(?:{shapes.SINCE}{re.escape(stated.valid_at)}\s+)?" if stated.valid_at and not stated.ends else ""
     between = rf"(?:\s*\([^)]*\)|,[^,.]{{1,40}},)?\s+{shapes.ADVERBS}{since}{shapes.ADVERBS}"

@@ -74,10 +74,10 @@ def gender_fits(gender: Gender | None, wanted: Gender | None) -> bool:
     return gender is None or wanted is None or gender == wanted
 
 
-def gender_of(sighting: NameMention) -> Gender | None:
+def gender_of(mention: NameMention) -> Gender | None:
     """The gender of a sighting, else that of its first name, if all its bearers have the same."""
-    if sighting.gender is not None:
-        return sighting.gender
-    first: Sequence[str] = [word.key for word in name_words(sighting.name)][:1]
+    if mention.gender is not None:
+        return mention.gender
+    first: Sequence[str] = [word.key for word in name_words(mention.name)][:1]
     genders = {name.gender for word in first for name in given_names(word)}
     return genders.pop() if len(genders) == 1 else None

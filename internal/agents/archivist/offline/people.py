@@ -53,14 +53,14 @@ class Dossier:
         if name_key(name) not in {name_key(known) for known in self.names}:
             self.names.append(name)
 
-    def take(self, sighting: NameMention) -> None:
+    def take(self, mention: NameMention) -> None:
         """What this sighting adds; the last circle said wins."""
-        if not (sighting.username and sighting.username == sighting.name and self.names):
-            self.add_name(sighting.name)
-        self.username = sighting.username or self.username
-        self.circle = sighting.circle or self.circle
-        self.gender = gender_of(sighting) or self.gender
-        self.roles |= {sighting.role} if sighting.role else set()
+        if not (mention.username and mention.username == mention.name and self.names):
+            self.add_name(mention.name)
+        self.username = mention.username or self.username
+        self.circle = mention.circle or self.circle
+        self.gender = gender_of(mention) or self.gender
+        self.roles |= {mention.role} if mention.role else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +144,10 @@ class Reading:
     ) -> dict[int, list[tuple[NameMention, Dossier]]]:
         """Who is meant by the names of each sentence."""
         named: dict[int, list[tuple[NameMention, Dossier]]] = {}
-        for sighting in sightings:
-            subject = self._subject(sighting, line)
+        for mention in sightings:
+            subject = self._subject(mention, line)
             if subject is not None:
-                named.setdefault(sighting.sentence, []).append((sighting, subject))
+                named.setdefault(mention.sentence, []).append((mention, subject))
         return named
 
     def _speaker(self, line: TranscriptLine) -> Dossier | None:
@@ -175,41 +175,41 @@ class Reading:
             if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
                 number = next(n for n, (_, end) in enumerate(sentences(text)) if start < end)
                 found.append(NameMention(written, written, start, start + len(written), number))
-        return sorted(found, key=lambda sighting: sighting.start)
+        return sorted(found, key=lambda mention: mention.start)
 
-    def _subject(self, sighting: NameMention, line: TranscriptLine) -> Dossier | None:
+    def _subject(self, mention: NameMention, line: TranscriptLine) -> Dossier | None:
         """Whom a sighting means; None if it fits several known people."""
-        meant = self._meant(sighting)
-        owner = self._owner_of(sighting.username)
+        meant = self._meant(mention)
+        owner = self._owner_of(mention.username)
         if owner is not None and owner != meant:
             if isinstance(meant, int):
-                self._same_username(sighting, meant, owner, line)
+                self._same_username(mention, meant, owner, line)
             meant = owner
         if meant == "several":
             return None
         person = meant if isinstance(meant, int) else None
         full = len(self.dossiers) >= _MOST_PEOPLE
-        return self._found(sighting, person) if full else self._dossier(sighting, person)
+        return self._found(mention, person) if full else self._dossier(mention, person)
 
-    def _dossier(self, sighting: NameMention, meant: int | None) -> Dossier:
-        dossier = self._found(sighting, meant)
+    def _dossier(self, mention: NameMention, meant: int | None) -> Dossier:
+        dossier = self._found(mention, meant)
         if dossier is None:
-            dossier = Dossier(meant, [sighting.name], sighting.username)
+            dossier = Dossier(meant, [mention.name], mention.username)
             self.dossiers.append(dossier)
         return dossier
 
-    def _found(self, sighting: NameMention, meant: int | None) -> Dossier | None:
+    def _found(self, mention: NameMention, meant: int | None) -> Dossier | None:
         for dossier in self.dossiers:
             if meant is not None and dossier.person_id == meant:
                 return dossier
-            if meant is None and dossier.person_id is None and _same(dossier, sighting):
+            if meant is None and dossier.person_id is None and _same(dossier, mention):
                 return dossier
         return None
 
-    def _same_username(self, sighting: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
+    def _same_username(self, mention: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
         """Маша (@masha), where @masha is known as somebody else: one username is one person."""
-        start, end = sentences(line.text)[sighting.sentence]
-        one, other = self._dossier(replace(sighting, username=None), meant), self._dossier(sighting, owner)
+        start, end = sentences(line.text)[mention.sentence]
+        one, other = self._dossier(replace(mention, username=None), meant), self._dossier(mention, owner)
         one.lines.add(line.number)
         self.identities.append(Identity(one, other, line.number, line.text[start:end].strip()))
 
@@ -217,50 +217,50 @@ class Reading:
         known = mentions(f"@{username}", self._known) if username else {}
         return next(iter(known), None)
 
-    def _meant(self, sighting: NameMention) -> int | str | None:
+    def _meant(self, mention: NameMention) -> int | str | None:
         """The id of the known person, "several", or None for somebody new; by name only."""
-        found = mentions(sighting.name, self._known) or mentions(sighting.written, self._known)
-        fitting = [person for person in found if not self._contradicts(sighting, person)]
+        found = mentions(mention.name, self._known) or mentions(mention.written, self._known)
+        fitting = [person for person in found if not self._contradicts(mention, person)]
         if len(fitting) == 1:
             return fitting[0]
-        exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= _SURELY]
-        return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
+        exact = [person for person, boost in name_boosts(mention.name, self._known).items() if boost >= _SURELY]
+        return "several" if not found and len(exact) > 1 and len(name_words(mention.name)) == 1 else None
 
-    def _contradicts(self, sighting: NameMention, person: int) -> bool:
+    def _contradicts(self, mention: NameMention, person: int) -> bool:
         """A fuller name than the known one is the same person only if the known one is a surname.
 
         In the other alphabet a name is weaker evidence: then kinship and gender must not speak against it.
         """
-        if self._foreign(sighting, person) and self._another(sighting, self._people[person]):
+        if self._foreign(mention, person) and self._another(mention, self._people[person]):
             return True
-        written = name_words(sighting.name)
+        written = name_words(mention.name)
         for name in self._known[person]:
             known = name_words(name)
-            if not name.startswith("@") and same_person_reason(name, sighting.name) is not None:
+            if not name.startswith("@") and same_person_reason(name, mention.name) is not None:
                 return len(written) > len(known) and all(word.kind == "first" for word in known)
-            if name_key(name) == name_key(sighting.name):
+            if name_key(name) == name_key(mention.name):
                 return False
         return len(written) > 1
 
-    def _foreign(self, sighting: NameMention, person: int) -> bool:
+    def _foreign(self, mention: NameMention, person: int) -> bool:
         names = [name for name in self._known[person] if not name.startswith("@")]
-        return all(name.isascii() != sighting.name.isascii() for name in names)
+        return all(name.isascii() != mention.name.isascii() for name in names)
 
     @staticmethod
-    def _another(sighting: NameMention, person: Person) -> bool:
+    def _another(mention: NameMention, person: Person) -> bool:
         """My colleague Masha is not the sister Маша; nor is my brother Sasha the sister Саша."""
-        genders = {sighting.gender, calling(person).gender} - {None}
+        genders = {mention.gender, calling(person).gender} - {None}
         if len(genders) > 1:
             return True
-        circles = {sighting.circle, person.circle.value} - {None, Circle.OTHER.value}
+        circles = {mention.circle, person.circle.value} - {None, Circle.OTHER.value}
         return len(circles) > 1 and Circle.FAMILY.value in circles
 
     def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[NameMention, Dossier]]) -> None:
         if asks(sentence):
             self._speak_of(dossier for _, dossier in inside)
             return
-        for sighting, dossier in inside:
-            dossier.take(self._related(sighting))
+        for mention, dossier in inside:
+            dossier.take(self._related(mention))
         if self._identify(line, sentence, inside):
             return
         meant = [dossier for _, dossier in inside] or list(self._continued(sentence))
@@ -269,16 +269,16 @@ class Reading:
             subject.lines.add(line.number)
         self._speak_of(meant)
 
-    def _related(self, sighting: NameMention) -> NameMention:
+    def _related(self, mention: NameMention) -> NameMention:
         """The sighting with the circle that follows from whose relative or colleague it is, a known one's."""
-        if sighting.of is None:
-            return sighting
-        name, circle = sighting.of
+        if mention.of is None:
+            return mention
+        name, circle = mention.of
         known = {self._people[number].circle.value for number in mentions(name, self._known)}
         circles = {
             one.circle for one in self.dossiers if one.circle and name_key(name) in map(name_key, one.names)
         } or known
-        return replace(sighting, circle=through(circles.pop(), circle)) if len(circles) == 1 else sighting
+        return replace(mention, circle=through(circles.pop(), circle)) if len(circles) == 1 else mention
 
     def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
         for dossier in dossiers:
@@ -338,12 +338,12 @@ class Reading:
         yield from [one for one in self._recent if gender_fits(one.gender, gender)][:1]
 
 
-def _same(dossier: Dossier, sighting: NameMention) -> bool:
+def _same(dossier: Dossier, mention: NameMention) -> bool:
     """Within one conversation a case form, or a part of a name, means the person named before."""
-    if sighting.username and dossier.username == sighting.username:
+    if mention.username and dossier.username == mention.username:
         return True
     return any(
-        name_key(name) == name_key(sighting.name)
-        or same_person_reason(name, sighting.name) in ("declension", "prefix", "patronymic")
+        name_key(name) == name_key(mention.name)
+        or same_person_reason(name, mention.name) in ("declension", "prefix", "patronymic")
         for name in dossier.names
     )

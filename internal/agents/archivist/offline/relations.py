@@ -38,8 +38,8 @@ class OfflineRelations:
         """The relations that a sentence states beyond doubt, in the archivist's contract format."""
         if said.speaker is not None or asks(said.text) or shapes.HEDGES.search(said.text):
             return
-        for sighting, dossier in said.named:
-            found = self._by_role(said, sighting) or self._by_verb(said, sighting)
+        for mention, dossier in said.named:
+            found = self._by_role(said, mention) or self._by_verb(said, mention)
             if found is not None and found[1] != self._called(dossier):
                 kin, whom = found
                 yield {
@@ -52,16 +52,16 @@ class OfflineRelations:
                     "evidence": [said.line.number],
                 }
 
-    def _by_role(self, said: ReadSentence, sighting: NameMention) -> tuple[Kin, str] | None:
+    def _by_role(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
         """What the words beside a name make of him, and to whom."""
-        kin = [_present(role) for role in sighting.kin]
+        kin = [_present(role) for role in mention.kin]
         if not kin or kin[0] is None:
             return None
         if len(kin) == 1:
-            return (kin[0], _OWNER) if sighting.kin_of is None else self._to(kin[0], said, sighting.kin_of)
-        if len(kin) > 2 or kin[1] is None or sighting.kin_of is not None:
+            return (kin[0], _OWNER) if mention.kin_of is None else self._to(kin[0], said, mention.kin_of)
+        if len(kin) > 2 or kin[1] is None or mention.kin_of is not None:
             return None
-        between = self._relative(sighting.kin[1].word)
+        between = self._relative(mention.kin[1].word)
         if between is not None:
             return kin[0], between
         whole = composed(kin[0].kind, kin[1].kind)
@@ -79,9 +79,9 @@ class OfflineRelations:
         found = [*map(self._called, spoken), *known]
         return found[0] if len(found) == 1 else None
 
-    def _by_verb(self, said: ReadSentence, sighting: NameMention) -> tuple[Kin, str] | None:
+    def _by_verb(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
         """To whom the verb before a name joins him: "Маша замужем за Игорем"."""
-        before = said.text[: sighting.start - said.start]
+        before = said.text[: mention.start - said.start]
         for kind, pattern in _PAIR.items():
             verb = pattern.search(before)
             if verb is not None and not shapes.DENIALS.search(before[: verb.start("verb")]):

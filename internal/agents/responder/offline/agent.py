@@ -294,7 +294,7 @@ def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speec
 def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
     """The lines about somebody unknown, else other known lines; empty if no person seems to be meant."""
     asked = asked_name(said)
-    strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
+    strangers = [mention.name for mention in find_people(said, speech.language)] or ([asked] if asked else [])
     words = own_words(request, strangers, roles_of(said))
     if words:
         return speech("quoted", said=_plain(speech.kept(words)))

@@ -256,7 +256,7 @@ async def test_a_newly_enabled_analyst_gets_old_sessions_only_when_it_is_told_to
         await talk.exchange("No, that is not true.", "Noted.")
         talk.clock.advance(31 * 60)
         await talk.publication().publish_due()
-    publication = talk.publication(chronicling=stage.chronicling)
+    publication = talk.publication(lifecycle=stage.lifecycle)
     await stage.judge()
     assert stage.analyst.asked == []
     assert [await publication.backfill("analyst", [OWNER]) for _ in range(2)] == [2, 0]

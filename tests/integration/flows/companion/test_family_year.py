@@ -133,7 +133,7 @@ async def test_a_year_of_a_family(year: Year, lang: str) -> None:
         for hour in (9, 18):
             year.clock.set(datetime.combine(day, time(hour, 5), UTC))
             await year.app.companion.say_due()
-            await year.app.reminding.fire_due()
+            await year.app.reminders.fire_due()
     right, wrong = _judged(year, await year.notices(OWNER))
     told = [*year.occasions, *year.promises]
     missed = [(one.who, one.said, sorted(one.days)) for one in told if not one.heard]

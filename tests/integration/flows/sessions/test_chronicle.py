@@ -482,9 +482,9 @@ async def test_an_analysis_joins_the_line_when_it_is_written(talk: Talk) -> None
 
 def analysed(talk: Talk) -> tuple[Intake, Publication]:
     """Intake and publication of a product whose analyst works."""
-    chronicling = SessionLifecycle(["analyst"])
+    lifecycle = SessionLifecycle(["analyst"])
     intake, publication = talk.intake, talk.publication()
-    intake._chronicling = publication._chronicling = chronicling
+    intake._lifecycle = publication._lifecycle = lifecycle
     return intake, publication
 
 
@@ -511,7 +511,7 @@ async def test_the_analyst_waits_for_an_answer_that_is_written(talk: Talk) -> No
     [session] = await sessions(talk)
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now() + timedelta(minutes=1)
-    talk.chronicling = SessionLifecycle(["analyst"])
+    talk.lifecycle = SessionLifecycle(["analyst"])
     await talk.flow().answer(turn)
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now()
@@ -525,7 +525,7 @@ async def test_a_late_answer_is_judged_with_a_run_of_its_own(talk: Talk) -> None
     [session] = await sessions(talk)
     [first] = await analyst_runs(talk, session)
     await talk.write(lambda c: runs.finish(c, first, talk.clock.now()))
-    talk.chronicling = SessionLifecycle(["analyst"])
+    talk.lifecycle = SessionLifecycle(["analyst"])
     await talk.flow().answer(turn)
     _, second = await analyst_runs(talk, session)
     assert (second.replaces, second.state) == (first.id, RunState.DUE)

@@ -45,8 +45,8 @@ class LanguageHere:
         return function(*args, **kwargs)
 
 
-def auditing(talk: Talk, chronicling: SessionLifecycle = UNJUDGED) -> ChronicleAudit:
-    return ChronicleAudit(talk.database, talk.clock, LanguageHere(), chronicling)
+def auditing(talk: Talk, lifecycle: SessionLifecycle = UNJUDGED) -> ChronicleAudit:
+    return ChronicleAudit(talk.database, talk.clock, LanguageHere(), lifecycle)
 
 
 async def harm(talk: Talk, statement: str) -> None:

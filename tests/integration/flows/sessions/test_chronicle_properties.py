@@ -97,15 +97,15 @@ class Life:
         for user_id in (OWNER, OTHER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Olena", "lang": "en", "tz": "UTC"}
             self.connection.execute(insert(users_table).values(**row, settings={}, created_at=FIRST_MOMENT))
-        self.clock, self.chronicling, self.sent = FrozenClock(), SessionLifecycle(["analyst"]), 0
+        self.clock, self.lifecycle, self.sent = FrozenClock(), SessionLifecycle(["analyst"]), 0
         self.delivered = 0
         config: Any = None  # the transactions alone are run here, never the database's thread
         window = timedelta(seconds=2)
         self.intake = Intake(
-            config, self.clock, DialogueBuffers(), AccessConfig(), phrase, window, chronicling=self.chronicling
+            config, self.clock, DialogueBuffers(), AccessConfig(), phrase, window, lifecycle=self.lifecycle
         )
         self.publication = Publication(
-            config, self.clock, DialogueBuffers(), DialogueConfig(max_messages=6), ["archivist"], self.chronicling
+            config, self.clock, DialogueBuffers(), DialogueConfig(max_messages=6), ["archivist"], self.lifecycle
         )
 
     def done(self, work: Callable[[Connection], Any], *, killed: bool) -> None:
@@ -195,7 +195,7 @@ class Life:
             if turns.finish(connection, turn, state) and not fails:
                 message = dialogue.add(connection, turn.user_id, "assistant", "Answer.", now=now, turn_id=turn.id)
                 self.deliver(connection, message)
-                self.chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
+                self.lifecycle.answered(connection, message, question.asked, tz=question.user.tz, now=now)
 
         self.done(work, killed=step.killed)
 
@@ -212,7 +212,7 @@ class Life:
 
         def work(connection: Connection) -> None:
             if step.kind == "/ss":
-                self.chronicling.close(connection, user_id, now, "/ss")
+                self.lifecycle.close(connection, user_id, now, "/ss")
             closes, ended = step.kind == "silence", step.kind == "/ss"
             self.publication._publish(connection, user_id, now, closes=closes, ended=ended, idle_before=None)
 

@@ -113,8 +113,8 @@ async def test_a_fragment_is_caused_by_what_was_said_in_it_alone(talk: Talk) -> 
 async def test_a_closed_session_leads_to_its_analysis(talk: Talk) -> None:
     """The session's end is told, caused by what was said in it."""
     await talk.exchange("Hi")
-    chronicling = SessionLifecycle(["analyst"])
-    await talk.write(lambda c: chronicling.close(c, OWNER, talk.clock.now()))
+    lifecycle = SessionLifecycle(["analyst"])
+    await talk.write(lambda c: lifecycle.close(c, OWNER, talk.clock.now()))
     closed = await newest(talk, "session_closed")
     assert kinds((await walked(talk, closed)).back)[0] == "message_received"
 
