@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
 from pathlib import Path
 from typing import Final
 
@@ -83,12 +83,28 @@ def render() -> str:
     named = direct()
     above = TARGET.read_text(encoding="utf-8").partition(MARK)[0]
     parts = [above, MARK, "\n## The default installation\n\n", _table(locked("core"), named["default"])]
-    beyond = locked("all") - locked("core")
-    brought = {"postgres": {"psycopg-binary"}}
     for extra in EXTRAS:
-        packages = (named[extra] | brought.get(extra, set())) & beyond
-        parts += [f"\n## The extra `{extra}`\n\n", _table(packages, named[extra])]
+        parts += [f"\n## The extra `{extra}`\n\n", _table(brought_by(named[extra]), named[extra])]
     return "".join(parts)
+
+
+def brought_by(named: set[str]) -> set[str]:
+    """The packages that these bring, themselves included, beyond the default installation."""
+    beyond, found, ahead = locked("all") - locked("core"), set[str](), set(named)
+    while ahead:
+        name = ahead.pop()
+        if name in beyond - found:
+            found.add(name)
+            ahead |= {package_key(text) for text in requires(name) or ()} if _is_installed(name) else set()
+    return found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _table(packages: Iterable[str], named: set[str]) -> str:

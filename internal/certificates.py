@@ -5,7 +5,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 
-def believed(url: str, *, environment: bool = False) -> ssl.SSLContext | bool:
+def ssl_context(url: str, *, environment: bool = False) -> ssl.SSLContext | bool:
     """The certificates that a client believes for this address; False for plain HTTP, where there are none.
 
     `environment`: SSL_CERT_FILE and SSL_CERT_DIR name other authorities, as they do for httpx itself.

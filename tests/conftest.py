@@ -58,7 +58,7 @@ _TOGETHER = "tests/browser/console/"
 """One worker plays them all, with one product, one process of pages and one browser."""
 
 
-# No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
+# No test speaks TLS, yet each client that is opened reads the authorities again, 40 ms of processor time.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
 # Most language processes of the tests are copies of one that has read its dictionaries, which takes a second each time.

@@ -49,7 +49,7 @@ SINGLE = {
 """In the order of a single feature, without any learning."""
 
 ALL_BY_SCORE = "as shipped, sessions not taking turns"
-"""So are all rankings that are learned anew."""
+"""So are all rankings that are relearned."""
 
 OF_BOT = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
 

@@ -61,7 +61,7 @@ The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 
 100,000 tokens (Tavakoli et al., 2025): nothing of theirs is in the repository or in the learned weights, and none of
 their text is quoted here. The figures for our own conversations come from conversations that were left out, with
 weights learned on the others. As shipped, sessions take turns (a message loses a little for each better message of its
-session); rankings that are learned anew for this page do not do this.
+session); rankings that are relearned for this page do not do this.
 """
 
 DEVELOPMENT = """
@@ -132,10 +132,10 @@ own conversations. A second search for the names in the first hits changed recal
 share no word with the question.
 
 **The meaning of a question besides its names**, 24 November 2026. Recall subtracts from a question's vector a part of
-the mean of all messages and of the names of senders in it; the weights were learned anew. Recall@10 (@20), each with
+the mean of all messages and of the names of senders in it; the weights were relearned. Recall@10 (@20), each with
 the earlier weights and by itself, at a strength of 0.3, chosen on our own conversations that are learned from:
 
-| | before | without names | without what is common | both | both, learned anew |
+| | before | without names | without what is common | both | both, relearned |
 |---|---:|---:|---:|---:|---:|
 | LoCoMo | 0.875 (0.908) | 0.880 (0.908) | 0.875 (0.911) | 0.881 (0.914) | 0.883 (0.914) |
 | LoCoMo, multi-hop | 0.532 (0.645) | 0.541 (0.653) | 0.545 (0.649) | 0.569 (0.675) | 0.570 (0.679) |
@@ -148,7 +148,7 @@ Temporal questions of LoCoMo lose one point of recall@10 by this (0.914 to 0.903
 the scores of neighbours and of the session (LoCoMo -0.005 to +0.002, multi-hop -0.009 to +0.009); choosing hits that
 differ in meaning from those before (LoCoMo -0.005 to -0.003, recall@20 +0.003, held back +0.001 to +0.003); whitening
 by the covariance of the messages (LoCoMo -0.005 to +0.002, held back -0.056 to -0.007); a small neural network in
-place of the weights (held back +0.034, LoCoMo -0.041: it learns our conversations); embedding the question anew
+place of the weights (held back +0.034, LoCoMo -0.041: it learns our conversations); embedding the question again
 without the names (LoCoMo +0.003, held back +0.009: less, for one more call of the embedder). One thing gained: the
 conversation's words that the embedder puts near a question's word, as alternatives (LoCoMo 0.875 to 0.880, multi-hop
 0.532 to 0.581, our own 0.765 to 0.772, held back 0.792 to 0.797, cross-language nothing). It needs a vector for each
@@ -167,7 +167,7 @@ keys.
 **Irregular forms and roots**, 27 November 2026. Irregular past forms and plurals ("bought" for "buy") are
 alternatives of an English word; words with the same beginning are alternatives of a Russian or Ukrainian one, with
 little weight each. We chose both weights on our own conversations that are learned from, by words only. The ranking was
-not learned anew. Recall@10 (@20):
+not relearned. Recall@10 (@20):
 
 | | before | after |
 |---|---:|---:|
@@ -195,7 +195,7 @@ learned on Russian and Ukrainian alone give them 0.793 instead of 0.787: the gap
 
 **Translations and other alphabets**, 28 November 2026. Where bilingual dictionaries are installed (Mueller's
 English-Russian one, Apertium's Russian-Ukrainian one), translations of a question's words are their alternatives.
-Weights were not learned anew; all other tables on this page were made without them. Recall@10 (@20), in front by words,
+Weights were not relearned; all other tables on this page were made without them. Recall@10 (@20), in front by words,
 behind with vectors:
 
 | | questions | before | after |
@@ -256,7 +256,7 @@ chance of at least {sure:.0%}: it should be high for questions with an answer, a
 ABLATION = """
 ## What each part gives
 
-The ranking is learned anew on our own conversations without one group of features, and tried on the development
+The ranking is relearned on our own conversations without one group of features, and tried on the development
 conversations and on our own (learned on one half of them, tried on the other, in turn); the last rows are single parts.
 Similar groups replace each other, so the rows do not add up.
 

@@ -20,7 +20,7 @@ NOT_A_FLOW: Final = ("internal/storage/", "benchmarks/")
 
 
 def begin(where: str) -> None:
-    """Counts from now on. SIGUSR2 writes what was counted as JSON and begins anew."""
+    """Counts from now on. SIGUSR2 writes what was counted as JSON and begins again."""
     counted: Counter[tuple[str, str, str]] = Counter()
 
     def count(statement: str) -> None:

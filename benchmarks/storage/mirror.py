@@ -3,7 +3,7 @@
     python -m benchmarks.storage.mirror [--nodes 100000]
 
 One user has this many nodes (memories, concepts, entities) in three languages, twice as many edges, and a chronicle of
-a hundredth as many messages; FalkorDB runs embedded. It prints the time to build the whole mirror anew, next to that of
+a hundredth as many messages; FalkorDB runs embedded. It prints the time to rebuild the whole mirror, next to that of
 a bare loop that reads the same rows from SQLite, and the time from the commit of one change until the mirror has it
 (without pauses), next to the commit itself. Compare the ratios, since both run on one machine at one time. The exit
 code is 1 if the mirror differs from the store.
@@ -28,7 +28,7 @@ from sqlalchemy import Connection, insert, select
 from benchmarks.shared import figures
 from benchmarks.shared.bot_process import circumstances
 from internal.chronicle import service as chronicle
-from internal.chronicle.service import Spoken
+from internal.chronicle.service import ChronicleMessage
 from internal.flows.indexing.mirror import MirrorSync, StoredCursors
 from internal.graph import registry, store
 from internal.graph.mirror.falkordb import Falkor
@@ -85,7 +85,7 @@ def say(connection: Connection, number: int) -> None:
     at = BEGAN + timedelta(minutes=number)
     if number % 50 == 0:
         chronicle.close(connection, OWNER, at)
-    chronicle.hear(connection, Spoken(OWNER, new_id(), f"message {number}", at), tz="Europe/Kyiv")
+    chronicle.hear(connection, ChronicleMessage(OWNER, new_id(), f"message {number}", at), tz="Europe/Kyiv")
 
 
 def read_all(connection: Connection) -> int:
@@ -134,7 +134,7 @@ async def measure(size: int) -> bool:
     print(f"{size:,} nodes, {2 * size:,} edges, {size // 100:,} messages; {logged:,} changes in the log")
     print(f"to build anew: {building:.1f} s, {3 * size / building:,.0f} nodes and edges a second;")
     print(f"  {building / reading:.1f} times what it takes to read the rows ({reading:.2f} s)")
-    figures.keep("built anew to read", building / reading)
+    figures.keep("rebuilt to read", building / reading)
     commit, lag = statistics.median(commits) * 1000, statistics.median(lags) * 1000
     worst = sorted(lags)[int(CHANGES * 0.99)] * 1000
     print(f"to follow a change: median {lag:.1f} ms, p99 {worst:.1f} ms;")

@@ -29,7 +29,7 @@ from benchmarks.shared import figures
 from benchmarks.shared.bot_process import circumstances
 from internal.config.settings import MemoryConfig
 from internal.flows.operations.nightly import NightlyMaintenance
-from internal.memory.plasticity import maintenance, operations
+from internal.memory.plasticity import maintenance, strength_changes as operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage.database import Database
 from internal.storage.migration import migrate

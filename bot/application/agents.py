@@ -10,17 +10,17 @@ from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
 from internal.agents.archivist.reply.name_matcher import NameMatcher
-from internal.agents.ask_model import Asking
+from internal.agents.ask_model import TranscriptPrompt
 from internal.config.agents import AgentConfig
 from internal.config.settings import Config
 from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
-from internal.flows.archival.snapshot import ContextHandler
 from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.reply_guard import ReplyGuard
 from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.companion.scheduler import Wording
+from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
 from internal.flows.runs.joint_requests import Together
 from internal.flows.tasks.handler import TaskHandler
@@ -88,7 +88,7 @@ def reading_together(
 ) -> Together:
     """Those of the archivist, the task manager and the context manager that have the model of the first of them."""
     agents = config.agents
-    readers: list[tuple[str, AgentConfig, Callable[[Any], Asking] | None]] = [
+    readers: list[tuple[str, AgentConfig, Callable[[Any], TranscriptPrompt] | None]] = [
         (ArchivistHandler.agent, agents.archivist, getattr(models.archivist, "asking", None)),
         (TaskHandler.agent, agents.task_manager, getattr(models.task_manager, "asking", None)),
         (ContextHandler.agent, agents.context_manager, getattr(models.context_manager, "asking", None)),

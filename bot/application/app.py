@@ -25,7 +25,7 @@ from bot.web.admin.operations import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
 from internal.artifacts.store import ArtifactStore
-from internal.chronicle.model import Session, Trigger
+from internal.chronicle.model import Session, SessionCommand
 from internal.config.settings import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
@@ -75,7 +75,7 @@ from internal.telemetry.metrics import Metrics
 from internal.text_caches import TextHolder
 
 LOOKS = 60
-"""So often an order to forget looks whether all is read; after that its card says that it is being read."""
+"""How many times an order to forget looks whether all is read; after that its card says that it is being read."""
 BETWEEN_LOOKS = 0.2
 """Seconds."""
 
@@ -221,7 +221,7 @@ class App:
         with acting_for(user_id):
             return await self.database.read(lambda c: export_document(c, user_id, now=now, files=files))
 
-    async def close_session(self, user_id: int, command: Trigger | None, thread_id: int) -> Session | None:
+    async def close_session(self, user_id: int, command: SessionCommand | None, thread_id: int) -> Session | None:
         """Closes a topic's open session at once and has it published and judged. None if there is none."""
         closed = await self.publication.close_session(user_id, command, thread_id)
         self.ticker.wake()

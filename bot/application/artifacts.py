@@ -14,7 +14,7 @@ from internal.config.agents import AgentConfig
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.exports import FileImports, Known
 from internal.flows.artifacts.pictures import PictureReader, ShownPictures
-from internal.flows.artifacts.reading import ArtifactReading
+from internal.flows.artifacts.read_files import ArtifactReading
 from internal.flows.artifacts.voice import Transcriber, VoiceReader, by_local_model, by_server
 from internal.flows.transfer.imports import Importer
 from internal.flows.turn.intake import IntakePhrases

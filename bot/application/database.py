@@ -136,7 +136,7 @@ def _prepare(database: Path, backups: Path, now: datetime) -> None:
     if not database.exists():
         log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
     elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
-        # SQLite takes an empty file for a new database: the bot would begin anew without a word.
+        # SQLite takes an empty file for a new database: the bot would begin again without a word.
         raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
 
 

@@ -89,7 +89,7 @@ class Mirrors:
         Raises NotFound, and MirrorUnavailable, also where none is configured.
         """
         if self._kept is None:
-            raise MirrorUnavailable("no mirror is configured (graph.mirror_url): there is none to be built anew")
+            raise MirrorUnavailable("no mirror is configured (graph.mirror_url): there is none to be rebuilt")
         owners = [user_id] if user_id is not None else await self._everybody()
         return [(owner, await self._kept.rebuild(owner)) for owner in owners]
 

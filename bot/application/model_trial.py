@@ -41,7 +41,7 @@ _ASKED: Final = ResponderRequest(
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialResult:
     """How a call went: `error` None is an answer that could be read; `note` says what the server does not take."""
 
     agent: str
@@ -63,7 +63,7 @@ class _OneTool:
         return "no open tasks"
 
 
-async def try_models(config: Config) -> AsyncIterator[Tried]:
+async def try_models(config: Config) -> AsyncIterator[TrialResult]:
     """Yields how each agent's call went, the responder's first. Raises ConfigurationError."""
     async with AsyncExitStack() as stack:
         worker = LanguageWorker()
@@ -99,10 +99,10 @@ async def _answer(reply: AsyncIterator[Any]) -> None:
         pass
 
 
-async def _timed(agent: str, model: str, call: Callable[[], Awaitable[Any]]) -> Tried:
+async def _timed(agent: str, model: str, call: Callable[[], Awaitable[Any]]) -> TrialResult:
     started, failed = time.monotonic(), None
     try:
         await call()
     except ModelError as error:
         failed = error
-    return Tried(agent, model, time.monotonic() - started, failed)
+    return TrialResult(agent, model, time.monotonic() - started, failed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.application.model_trial import Tried, try_models
+from bot.application.model_trial import TrialResult, try_models
 from internal.config.edit import edited
 from internal.config.settings import DEFAULT_LLM_URL, Config, load
 from internal.errors import ConfigurationError, LaplacedError, ModelAccessDenied, ModelSilent
@@ -57,7 +57,7 @@ class Setup:
             key = {"LAPLACED_LLM__API_KEY": self._choice.key} if self._choice.key else {}
             return load(draft, {**os.environ, **key})
 
-    async def tried(self) -> AsyncIterator[Tried]:
+    async def tried(self) -> AsyncIterator[TrialResult]:
         """Yields how each call went. Raises SetupFailed where it is no use to go on."""
         if self.config.offline_models:
             raise SetupFailed(f"{self._choice.base_url} needs a key")

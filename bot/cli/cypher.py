@@ -62,7 +62,7 @@ async def _query(config: Config, user_id: int, query: str, params: dict[str, Any
 @click.option("--user", "user_id", type=_ID, metavar="ID", help="Whose mirror.")
 @click.option("--all", "everybody", is_flag=True, help="The mirrors of all users.")
 def rebuild(config_path: Path | None, user_id: int | None, everybody: bool) -> None:
-    """Drop the mirror of one user, or of everybody, and build it anew from the database."""
+    """Drop the mirror of one user, or of everybody, and rebuild it from the database."""
     if (user_id is None) is not everybody:
         raise click.UsageError("either --user ID or --all is expected")
     for owner, things in asyncio.run(_rebuild(load(config_path), user_id)):

@@ -15,7 +15,7 @@ _VECTORS = click.option(
     "--vectors",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Keep the vectors in this folder: a second run makes none anew.",
+    help="Keep the vectors in this folder: a second run makes no vectors.",
 )
 
 

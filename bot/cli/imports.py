@@ -211,7 +211,7 @@ def _rounded(tokens: int) -> str:
 
 
 def _cost(config: Config, options: ImportOptions, owner: OwnerTerms, forecast: Forecast) -> str:
-    """By the price given, or by what a token of the archivist's has cost so far."""
+    """The cost at the price given, or at what a token of the archivist has cost so far."""
     if options.price is not None:
         price, source = options.price, "at the price given"
     elif config.offline_models or config.llm.local:

@@ -55,7 +55,7 @@ __all__ = [
 
 
 GC_THRESHOLDS = (10_000, 20, 100)
-"""By Python's own (700, 10, 10) everything is looked through while thousands of facts are read, 0.4 s at a time."""
+"""Thresholds of garbage collection: Python's (700, 10, 10) pause 0.4 s at a time while thousands of facts are read."""
 
 
 @command("laplaced run --config /etc/laplaced.yaml")

@@ -87,7 +87,7 @@ def _summary(move: Move, target: str) -> list[str]:
     from internal.flows.operations.migrate_store import name_of
 
     moved, target_name = move.moved, name_of(_store_at(target, "TO"))
-    lines = ["the source has changed since that move was interrupted: it began anew"] if moved.begun_anew else []
+    lines = ["the source has changed since that move was interrupted: it began again"] if moved.begun_anew else []
     lines.append(f"moved {moved.rows} rows" + (f"; {moved.before} were there already" if moved.before else ""))
     if moved.nul_lost:
         lines.append(f"left out, for PostgreSQL keeps none: {moved.nul_lost} NUL characters")

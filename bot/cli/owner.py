@@ -39,7 +39,7 @@ _BEGINNING = 200
 def export(config_path: Path | None, user_id: int, target: Path | None, format_: str) -> None:
     """Write all that is kept of one user as JSON, which `laplaced import` reads back, or all people as vCards.
 
-    A running bot is asked for it; if none runs, the data is read here. Vectors are left out: they are made anew.
+    A running bot is asked for it; if none runs, the data is read here. Vectors are left out: they are made again.
     """
     document = asyncio.run(_export(load(config_path), user_id, format_))
     if target is None:

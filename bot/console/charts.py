@@ -5,7 +5,7 @@ from typing import Any, Final
 from nicegui import ui
 
 COLOURS: Final = ("--tone-4", "--tone-5", "--tone-1", "--tone-2", "--tone-6", "--tone-3", "--tone-0", "--tone-7")
-"""Of the series of a chart, in order."""
+"""Colours of the series of a chart, in order."""
 
 _STYLE: Final = "getComputedStyle(document.body).getPropertyValue('{}').trim()"
 

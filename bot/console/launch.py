@@ -63,7 +63,7 @@ class ConsoleProcess(Child):
             loop.remove_reader(self._setup.listener)
 
     def arguments(self) -> list[str]:
-        """Its place; it serves the bot's own socket and no port."""
+        """A socket address; the console has no port."""
         setup = self._setup
         hosts = [word for host in setup.allowed_hosts for word in ("--allow", host)]
         hosts += [word for proxy in setup.trusted_proxies for word in ("--trust", proxy)]

@@ -22,7 +22,7 @@ Choose = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class EmptyText:
     """The empty state of a list: a Material icon and the phrases of a title and a text."""
 
     icon: str
@@ -38,7 +38,13 @@ class GrowingList:
     """
 
     def __init__(
-        self, context: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing, *, keeps: bool = False
+        self,
+        context: PageContext,
+        fetch: Fetch,
+        row: Callable[[Json], None],
+        nothing: EmptyText,
+        *,
+        keeps: bool = False,
     ) -> None:
         self._context, self._fetch, self._row, self._nothing, self._keeps = context, fetch, row, nothing, keeps
         self._shown = 0

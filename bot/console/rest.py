@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from internal.certificates import believed
+from internal.certificates import ssl_context
 
 Json = dict[str, Any]
 
@@ -115,7 +115,7 @@ def client(address: str) -> httpx.AsyncClient:
     """Connections to the API, shared by all sessions; cookies are not kept."""
     # Every open control room holds one connection for its live stream.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-    verify = believed(address)
+    verify = ssl_context(address)
     return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, limits=limits, trust_env=False, verify=verify)
 
 

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 Role = Literal["user", "assistant"]
-"""Who speaks in a conversation with a bot: its owner, or the bot itself."""
+"""The speaker in a conversation with a bot: its owner, or the bot itself."""
 
 _TURN_TIME: Final = timedelta(minutes=1)
 """Assumed between two turns of a session: the files only give the beginning of a session."""

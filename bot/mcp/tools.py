@@ -39,7 +39,7 @@ class McpTool:
 
 
 TOOLS: Final[list[McpTool]] = []
-"""In the order in which they are offered."""
+"""The tools, in the order in which they are offered."""
 
 
 def tool(

@@ -70,7 +70,7 @@ AGAIN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningBot:
     """The running bot: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
 
     app: App
@@ -85,7 +85,7 @@ class SimulationDriver(Simulator, Protocol):
     @property
     def clock(self) -> Clock: ...
 
-    async def run(self, running: Running) -> None: ...
+    async def run(self, running: RunningBot) -> None: ...
 
 
 async def run(
@@ -117,7 +117,9 @@ async def run(
             await side.resume()
             await _greet(app, api_base, server, await found)
             try:
-                beside = [] if simulation is None else [simulation.run(Running(app, side, api_base, server.rest.url))]
+                beside = (
+                    [] if simulation is None else [simulation.run(RunningBot(app, side, api_base, server.rest.url))]
+                )
                 await work(app, side, server.ended, stop, beside)
             finally:
                 log.info("stopping")

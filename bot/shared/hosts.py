@@ -1,5 +1,4 @@
-"""Names and addresses: under which a server may be called, since a page elsewhere may let its own name point to this
-machine, and who calls it."""
+"""Allowed host names, which stop DNS rebinding, and the addresses of callers."""
 
 from collections.abc import Collection
 from ipaddress import ip_address

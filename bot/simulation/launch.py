@@ -30,7 +30,7 @@ UNLIMITED = 1e9
 _TICK = timedelta(seconds=1)
 
 _DAYS_KEPT = 36_500
-"""Of events, so that a run can be seen from its beginning; of sessions, since a week may last a second."""
+"""How long a simulation keeps events and login sessions, since a simulated week may last a second."""
 
 
 def simulated_config(config: Config, data_dir: Path, *, offline: bool = False, model: str = "") -> Config:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.runtime.bot import Running
+from bot.runtime.bot import RunningBot
 from bot.simulation.load_options import Load
 from bot.simulator.client import ControlClient
 from bot.web.admin.simulator import SimulatorOrder, SimulatorState
@@ -131,7 +131,7 @@ class LoadGenerator:
     async def order(self, order: SimulatorOrder) -> None:
         raise Conflict("load goes on for its time")
 
-    async def run(self, running: Running) -> None:
+    async def run(self, running: RunningBot) -> None:
         async with ControlClient(running.telegram) as people:
             await people.request("PUT", "/flood", {"enabled": False})
             for n in range(self._load.users):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.runtime.bot import Running
-from bot.simulation.evaluation import examine
+from bot.runtime.bot import RunningBot
 from bot.simulation.stage import Stage
+from bot.simulation.verdicts import examine
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock
 from bot.simulator.scenarios import loader
@@ -93,7 +93,7 @@ class Simulation:
         if order.speed is not None:
             self._speed = order.speed
 
-    async def run(self, running: Running) -> None:
+    async def run(self, running: RunningBot) -> None:
         """Plays until stopped, or (without `stay`) to the end of the first scenario."""
         async with ControlClient(running.telegram) as people:
             self._stage = Stage(running, people, self.clock)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.runtime.bot import Running
+from bot.runtime.bot import RunningBot
 from bot.simulation import idle_repository as resting
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock
@@ -37,7 +37,7 @@ _SIGNS = "✓✕« "
 class Stage:
     """One running bot, one local Telegram, one clock for both."""
 
-    def __init__(self, running: Running, people: ControlClient, clock: SimulatedClock) -> None:
+    def __init__(self, running: RunningBot, people: ControlClient, clock: SimulatedClock) -> None:
         self.app, self.clock = running.app, clock
         self._side, self._people = running.side, people
         self.restless = 0
@@ -65,7 +65,7 @@ class Stage:
         self._side.sender.wake()
 
     async def release(self) -> None:
-        """From here on time is real, unless the simulation is ahead of it."""
+        """Lets time be real from here on, unless the simulation is ahead of it."""
         now = self.clock.release()
         await self._people.request("PUT", "/clock", {"now": now.isoformat()})
         self._side.sender.wake()

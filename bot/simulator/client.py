@@ -13,14 +13,14 @@ import httpx
 
 from bot.simulator.launch import LocalTelegramFailed
 from bot.simulator.repository import Json
-from internal.certificates import believed
+from internal.certificates import ssl_context
 
 
 class ControlClient:
     """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason on a refusal."""
 
     def __init__(self, url: str) -> None:
-        self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, verify=believed(url))
+        self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, verify=ssl_context(url))
 
     async def __aenter__(self) -> ControlClient:
         return self
@@ -89,7 +89,7 @@ class ControlClient:
         await self.request("POST", f"/users/{user_id}/react", body)
 
     async def reactions(self, chat_id: int, message_id: int) -> dict[str, str]:
-        """Who reacted to a message, with what."""
+        """The reactions to a message, by person."""
         given = (await self.request("GET", f"/chats/{chat_id}/messages/{message_id}/reactions"))["reactions"]
         return {who: " ".join(str(one.get("emoji")) for one in types) for who, types in given.items() if types}
 

@@ -34,7 +34,7 @@ class Feed:
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self.counts: Counter[int] = Counter()
-        """By chat, how much has happened there."""
+        """How much has happened in each chat."""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Calls `listener` for all news from now on; the returned function ends that."""

@@ -6,7 +6,7 @@ from aiogram.types import Update
 
 from bot.telegram.delivery.outbox_chat import OutboxChat
 from bot.telegram.intake.update_handler import Handled
-from bot.telegram.message_reader import forward_of, topic_of
+from bot.telegram.message_reader import forward_of, thread_of
 from internal.access.model import User
 from internal.dialogue.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock
@@ -30,7 +30,7 @@ class DispatcherHandlers:
             user,
             message.chat.id if message is not None else user.user_id,
             row.key,
-            thread_id=topic_of(message),
+            thread_id=thread_of(message),
             pressed=update.callback_query,
         )
         if update.message is not None and forward_of(update.message) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from internal.certificates import believed
+from internal.certificates import ssl_context
 from internal.config.settings import TelegramConfig
 from internal.flows.operations.health_checks import Check, finding, fine, note
 
@@ -32,7 +32,7 @@ async def check_telegram(
     address = f"{api_base.rstrip('/')}/bot{token}"
     try:
         # Like the poller: without the proxies of the environment.
-        async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=believed(address)) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=ssl_context(address)) as client:
             me, server_time = await _ask(client, address, "getMe")
             hook, _ = await _ask(client, address, "getWebhookInfo")
     except _Refused as refusal:
@@ -79,7 +79,7 @@ def _privacy(me: dict[str, Any]) -> Check:
     if not me.get("can_read_all_group_messages"):
         return fine("privacy", "privacy mode is on: in groups the bot sees only what is meant for it", "privacy-on")
     result = "privacy mode is off: Telegram sends the bot every message of every group it is in, though it serves none"
-    fix = "in @BotFather: /setprivacy, choose the bot, Enable; then add it to groups anew"
+    fix = "in @BotFather: /setprivacy, choose the bot, Enable; then add it to groups again"
     return finding("privacy", result, fix, "privacy-off")
 
 

@@ -19,7 +19,7 @@ from aiogram.types import (
 from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language, User
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 
 log = logging.getLogger(__name__)
 

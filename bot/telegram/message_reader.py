@@ -44,7 +44,7 @@ def author_of(user: User) -> Author:
 
 
 def speaker_of(message: Message) -> Speaker | None:
-    """Who writes in a group: a member, a channel, or an administrator for the group; None for other bots."""
+    """The author in a group: a member, a channel, or an administrator for the group; None for other bots."""
     author, chat = message.from_user, message.sender_chat
     if chat is not None:
         return Speaker(chat.id, message.author_signature or chat.title or chat.full_name, chat.username)
@@ -64,7 +64,7 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
         tg_id=message.message_id,
         text=text,
         timestamp=message.date.astimezone(UTC),
-        thread_id=topic_of(message),
+        thread_id=thread_of(message),
         reply_to=message.reply_to_message.message_id if message.reply_to_message else None,
         forward=forward_of(message),
         attachments=attachments_of(message),
@@ -110,7 +110,7 @@ def _stored(number: int) -> int | None:
     return number if abs(number) < 2**63 else None
 
 
-def topic_of(message: MaybeInaccessibleMessageUnion | None) -> int | None:
+def thread_of(message: MaybeInaccessibleMessageUnion | None) -> int | None:
     """The topic of a message; a mere chain of replies in a group is none."""
     return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 

@@ -50,20 +50,20 @@ from bot.telegram.menu import ChatMenus
 from internal.config.settings import TelegramConfig
 from internal.dialogue.mailbox.repository import INBOX, OUTBOX
 from internal.errors import ConfigurationError, LeaseLost, Refused
-from internal.flows.artifacts.reading import ArtifactReading
+from internal.flows.artifacts.read_files import ArtifactReading
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
 from internal.scheduling.leases import Leases
 from internal.scheduling.shards import WorkerShards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
-from internal.storage.engine.write_guard import fenced
+from internal.storage.engine.write_guard import with_check
 from internal.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
 POLL_FRESH = timedelta(seconds=90)
-"""Without an answered poll for this long the bot counts as disconnected; a running poll is answered within 25 s."""
+"""Seconds without an answered poll after which the bot counts as disconnected; a poll is answered within 25 s."""
 
 
 LOOK_EVERY_S = 1.0
@@ -203,7 +203,7 @@ class TelegramService:
                 async with leases.kept(name):
                     self.monitor.standing_by = False
                     log.info("polling")
-                    with fenced(leases.fence(name)):
+                    with with_check(leases.fence(name)):
                         await poller.run()
 
 
@@ -242,7 +242,7 @@ _SENDING: Final = SendMessage | SendRichMessage | SendDocument | SendPhoto | Sen
 
 @functools.cache
 def _response_type(returned: Any) -> type[Response[Any]]:
-    """What aiogram reads such an answer with. Kept: pydantic forgets a type that nobody holds, and anew costs 4 ms."""
+    """What aiogram reads such an answer with. Kept: pydantic forgets unused types, and making one costs 4 ms."""
     return Response[returned]
 
 

@@ -1,7 +1,7 @@
 """Named keys for REST and MCP: of one owner or of all, for everything or for reading only.
 
 They are kept in a file of the data folder, by their hashes: a backup neither carries them away nor brings back one that
-was revoked, and a change counts from the next call on, no matter who made it.
+was revoked, and a change by any process takes effect at the next call.
 """
 
 import json

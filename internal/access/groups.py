@@ -42,7 +42,7 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GroupAccess:
     """What decides about an update of a group: whether groups are on, its owner's id, and its user if it is known."""
 
     enabled: bool
@@ -65,9 +65,9 @@ def settings_of(user: User) -> GroupSettings:
     return GroupSettings(**user.settings.get(_SETTINGS, {}))
 
 
-def standing_of(connection: Connection, chat_id: int, *, configured: bool) -> Standing:
+def standing_of(connection: Connection, chat_id: int, *, configured: bool) -> GroupAccess:
     owner_id = owner_of(connection, chat_id)
-    return Standing(enabled(connection, configured=configured), owner_id, repository.find(connection, owner_id))
+    return GroupAccess(enabled(connection, configured=configured), owner_id, repository.find(connection, owner_id))
 
 
 def enabled(connection: Connection, *, configured: bool) -> bool:

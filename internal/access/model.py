@@ -1,4 +1,4 @@
-"""Who may talk to the bot, and the settings of each user."""
+"""Users: their state and settings."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -50,7 +50,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who Telegram says wrote an update. `language_code` is an IETF tag or None."""
+    """The author of an update, as Telegram names him. `language_code` is an IETF tag or None."""
 
     user_id: int
     name: str

@@ -1,4 +1,4 @@
-"""Who is admitted, and what each user set."""
+"""Admission of users, and their settings."""
 
 import hashlib
 import hmac

@@ -68,7 +68,9 @@ async def readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> Ch
     return replace(again, usage=reply.usage + again.usage)
 
 
-async def gone_on(chat: ChatModel, request: ChatRequest, keys: Collection[str], items: dict[str, Any]) -> ChatReply:
+async def continue_reply(
+    chat: ChatModel, request: ChatRequest, keys: Collection[str], items: dict[str, Any]
+) -> ChatReply:
     """A cut reply, of which `items` are complete, joined with what the model goes on with."""
     model, usage, cut = request.model, Usage(), True
     for _ in range(MOST_PARTS):
@@ -144,7 +146,7 @@ def chat_request(
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class TranscriptPrompt:
     """What one agent asks about a transcript. `blocks` are its own, `nothing` is its reply with nothing to tell."""
 
     agent: str
@@ -171,13 +173,13 @@ class Asking:
         return json.dumps(own, ensure_ascii=False) if own else self.nothing
 
 
-async def ask(chat: ChatModel, asked: Asking) -> AgentReply:
+async def ask(chat: ChatModel, asked: TranscriptPrompt) -> AgentReply:
     """One agent's reply. Raises the errors of `ChatModel.complete`."""
     user_id, schema = asked.owner.user_id, asked.schema
     return await ask_model(chat, asked.agent, asked.config, asked.limits, asked.messages, schema, user_id, asked.form)
 
 
-async def ask_together(chat: ChatModel, parts: Sequence[Asking]) -> list[AgentReply]:
+async def ask_together(chat: ChatModel, parts: Sequence[TranscriptPrompt]) -> list[AgentReply]:
     """The replies of agents that read the same transcript with the same model in one request, in their order.
 
     The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell. A part
@@ -263,5 +265,5 @@ async def ask_model(
     except ModelReplyTruncated as cut:
         if not (items := complete_items(cut.text, form.keys)):
             raise
-        reply = await gone_on(chat, request, form.keys, items)
+        reply = await continue_reply(chat, request, form.keys, items)
     return AgentReply(reply.text, reply.model, reply.usage, messages)

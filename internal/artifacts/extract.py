@@ -18,7 +18,7 @@ MEMORY: Final = 2 << 30
 """Address space of the process. The library itself takes 0.4 GB of it; 300 pages with pictures some 0.3 GB."""
 
 MOST_CHARACTERS: Final = 2_000_000
-"""Of a text: what stands behind is left out."""
+"""Most characters read of a text; the rest is left out."""
 
 MOST_UNPACKED: Final = 200 << 20
 """Bytes that a packed format may unpack to."""

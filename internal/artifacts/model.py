@@ -127,10 +127,10 @@ class Reader(Protocol):
 
 
 class FileSource(Protocol):
-    """Where the bytes of received files come from."""
+    """The source of the bytes of received files."""
 
     async def fetch(self, artifact: Artifact, most: int) -> bytes:
-        """At most `most` bytes. Raises UnreadableFile for more, or if there are none any more; FileUnavailable."""
+        """Returns at most `most` bytes. Raises UnreadableFile for more, or if they are gone; FileUnavailable."""
 
 
 def mark_of(kind: str, name: str, text: str | None = None) -> str:

@@ -107,7 +107,7 @@ def put_off(connection: Connection, artifact: Artifact, due_at: datetime, attemp
 
 
 def read_again(connection: Connection, user_id: int, artifact_id: str, now: datetime) -> bool:
-    """Has a file that was not read, for good or for now, read at once. False if it was read or is gone."""
+    """Makes an unread file due now, even if reading it had been given up. False if it was read or is gone."""
     unread = update(artifacts).where(*_one(user_id, artifact_id), artifacts.c.state != ArtifactState.READ.value)
     note_change(connection, user_id)
     due = {"state": ArtifactState.DUE.value, "due_at": now, "attempts": 0}

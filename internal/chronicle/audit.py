@@ -32,9 +32,10 @@ _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 class Findings:
     """What is wrong, by ids, and three figures of the audit, each a share of 1.
 
-    `missing` are messages without an event; `homeless` events whose message is gone; `dangling` events that point at
-    none; `mislabelled` user's words with the wrong label of Request and Feedback; `wiped` Analyses without their words;
-    `empty` sessions without a message; `unanalysed` closed sessions with a response that was not judged;
+    `missing` are messages without an event; `without_message` events whose message is gone; `dangling` events that
+    point at none; `mislabelled` user's words with the wrong label of Request and Feedback; `wiped`
+    Analyses without their words; `empty` sessions without a message; `unanalysed` closed sessions with a response
+    that was not judged;
     `lost_mentions` events without a message, each with an entity they mention; `lone_nodes` nodes that
     nothing supports.
     """
@@ -43,7 +44,7 @@ class Findings:
     full_text: float
     analysis_coverage: float
     missing: tuple[str, ...] = ()
-    homeless: tuple[str, ...] = ()
+    without_message: tuple[str, ...] = ()
     dangling: tuple[str, ...] = ()
     mislabelled: tuple[str, ...] = ()
     wiped: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ class Findings:
 
     @property
     def orphans(self) -> int:
-        parts = (self.homeless, self.dangling, self.wiped, self.empty, self.lost_mentions, self.lone_nodes)
+        parts = (self.without_message, self.dangling, self.wiped, self.empty, self.lost_mentions, self.lone_nodes)
         return sum(map(len, parts))
 
     def audit(self, entity_uniqueness: float) -> Audit:
@@ -81,7 +82,7 @@ def examine(connection: Connection, user_id: int) -> Findings:
         full_text=stored.full_text(),
         analysis_coverage=stored.analysis_coverage(),
         missing=tuple(message.id for message in stored.said if message.id not in stored.by_message),
-        homeless=tuple(event.id for event in stored.events if stored.homeless(event)),
+        without_message=tuple(event.id for event in stored.events if stored.without_message(event)),
         dangling=tuple(event.id for event in stored.events if stored.dangling(event)),
         mislabelled=tuple(event.id for event in stored.mislabelled()),
         wiped=tuple(event.id for event in stored.events if _wiped(event)),
@@ -98,7 +99,7 @@ def repair(connection: Connection, user_id: int) -> RepairCounts:
     Sessions are not analysed here: `unanalysed` are those to give to the analyst.
     """
     found, mended = examine(connection, user_id), RepairCounts()
-    _drop_homeless(connection, user_id, found, mended)
+    _drop_without_message(connection, user_id, found, mended)
     mended.add("wiped", service.drop_emptied(connection, user_id))
     mended.add("missing", _Restoring(connection, user_id).add_missing())
     mended.add("misplaced", _put_in_order(connection, user_id))
@@ -177,7 +178,7 @@ class _Stored:
         lacking = (event.session_id for event in self.events if self._to_judge(event) and event.n not in judged)
         return list(dict.fromkeys(lacking))
 
-    def homeless(self, event: ChronicleEvent) -> bool:
+    def without_message(self, event: ChronicleEvent) -> bool:
         if event.label is EventLabel.ANALYSIS or event.is_reaction:
             return event.session_id not in self.sessions
         return event.message_id is None or event.message_id not in self.ids or event.session_id not in self.sessions
@@ -222,12 +223,12 @@ def _wiped(event: ChronicleEvent) -> bool:
     return event.label is EventLabel.ANALYSIS and "verdict" not in event.attrs
 
 
-def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended: RepairCounts) -> None:
-    events = repository.events_by_ids(connection, user_id, found.homeless)
+def _drop_without_message(connection: Connection, user_id: int, found: Findings, mended: RepairCounts) -> None:
+    events = repository.events_by_ids(connection, user_id, found.without_message)
     service.lose_messages(connection, user_id, [one.message_id for one in events if one.message_id is not None])
-    left = repository.events_by_ids(connection, user_id, found.homeless)
+    left = repository.events_by_ids(connection, user_id, found.without_message)
     repository.drop_events(connection, user_id, [event.id for event in left])
-    mended.add("homeless", len(events))
+    mended.add("without_message", len(events))
 
 
 def _put_in_order(connection: Connection, user_id: int) -> int:
@@ -330,7 +331,7 @@ class _Restoring:
         return count
 
     def _next_events(self) -> dict[str, tuple[LoggedMessage, ChronicleEvent]]:
-        """For each message without an event, the first later one that has one."""
+        """The first later message with an event, for each message without one."""
         found: dict[str, tuple[LoggedMessage, ChronicleEvent]] = {}
         following: tuple[LoggedMessage, ChronicleEvent] | None = None
         for message in reversed(self._stored.said):
@@ -370,7 +371,7 @@ class _Restoring:
         session = Session(
             self._user_id,
             new_id(),
-            service.topic_of(message.words),
+            service.topic_from_words(message.words),
             service.OPENING,
             self._tz,
             opened_at=message.at,

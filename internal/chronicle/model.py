@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-Trigger = Literal["/db", "/sa", "/ss"]
+SessionCommand = Literal["/db", "/sa", "/ss"]
 Verdict = Literal["correct", "partially_correct", "incorrect"]
 AnalysisType = Literal["response_analysis", "session_summary"]
 
@@ -33,7 +33,7 @@ class Session:
     user_id: int
     id: str
     topic: str
-    trigger: Trigger
+    trigger: SessionCommand
     tz: str
     opened_at: datetime
     closed_at: datetime | None = None

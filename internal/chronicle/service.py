@@ -11,14 +11,14 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from internal.chronicle import repository
-from internal.chronicle.model import AnalysisType, ChronicleEvent, EventLabel, Session, Trigger
+from internal.chronicle.model import AnalysisType, ChronicleEvent, EventLabel, Session, SessionCommand
 from internal.errors import expect_found
 from internal.language.text.titles import title_of
 from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
-OPENING: Final[Trigger] = "/db"
-CLOSING: Final[Trigger] = "/ss"
+OPENING: Final[SessionCommand] = "/db"
+CLOSING: Final[SessionCommand] = "/ss"
 
 TOPIC: Final = 80
 """Most characters of a Request that names its session until the analyst does: one line of a list."""
@@ -27,7 +27,7 @@ _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ChronicleMessage:
     """A message of the log as the chronicle needs it, or a reaction. `at` is its time.
 
     `n` is its place, the number that the message got when it was stored; without one it gets the next.
@@ -42,7 +42,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class RemovedEvents:
     """What an erasure did to sessions: `gone` have no message left, `touched` lost one and stay."""
 
     gone: tuple[str, ...] = ()
@@ -50,7 +50,12 @@ class Lost:
 
 
 def hear(
-    connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | None = None, about: str | None = None
+    connection: Connection,
+    spoken: ChronicleMessage,
+    *,
+    tz: str,
+    command: SessionCommand | None = None,
+    about: str | None = None,
 ) -> ChronicleEvent:
     """C2: adds the user's message: the Request of a session that it opens, else Feedback.
 
@@ -84,7 +89,7 @@ def react(
     _remove(connection, user_id, before)
     if not reaction:
         return before[0]
-    spoken = Spoken(user_id, None, reaction, at)
+    spoken = ChronicleMessage(user_id, None, reaction, at)
     attrs: dict[str, Any] = {"reaction": reaction} | ({} if by is None else {"by": by})
     return _append(connection, spoken, response.session_id, EventLabel.FEEDBACK, answers_n=response.n, attrs=attrs)
 
@@ -95,7 +100,9 @@ def _response(connection: Connection, user_id: int, message_id: str | None) -> C
     return event if event is not None and event.label is EventLabel.RESPONSE else None
 
 
-def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> tuple[ChronicleEvent, bool]:
+def answer(
+    connection: Connection, spoken: ChronicleMessage, asked_id: str | None, *, tz: str
+) -> tuple[ChronicleEvent, bool]:
     """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
     A response to nothing that the line has joins the open session of its topic, or opens one. Also whether its session
@@ -125,7 +132,7 @@ def move_zone(connection: Connection, user_id: int, tz: str) -> None:
             repository.change_session(connection, user_id, session.id, tz=tz)
 
 
-def edited(connection: Connection, spoken: Spoken) -> None:
+def edited(connection: Connection, spoken: ChronicleMessage) -> None:
     """Updates a topic that was made of an edited message; its event reads the new text by itself."""
     event = repository.event_of_message(connection, spoken.user_id, spoken.message_id or "")
     if event is None:
@@ -181,7 +188,7 @@ def name_topic(connection: Connection, user_id: int, session_id: str, topic: str
     return changed or known
 
 
-def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> Lost:
+def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> RemovedEvents:
     """Removes the events of messages that are being erased, with what was derived from their text.
 
     Reactions to a Response go with it. Its Analyses go with it and with the question it answered; the summary of the
@@ -190,12 +197,12 @@ def lose_messages(connection: Connection, user_id: int, message_ids: Collection[
     """
     removed = repository.events_of_messages(connection, user_id, message_ids)
     if not removed:
-        return Lost()
+        return RemovedEvents()
     sessions = list(dict.fromkeys(event.session_id for event in removed))
     removed += _move_answers(connection, user_id, removed)
     _remove(connection, user_id, removed)
     gone = [session_id for session_id in sessions if _heal(connection, user_id, session_id)]
-    return Lost(tuple(gone), tuple(one for one in sessions if one not in gone))
+    return RemovedEvents(tuple(gone), tuple(one for one in sessions if one not in gone))
 
 
 def drop_emptied(connection: Connection, user_id: int) -> int:
@@ -209,20 +216,20 @@ def name_again(connection: Connection, user_id: int, holds: Callable[[str], bool
     """Gives sessions whose topic was erased a new one: the user's first words without forgotten names."""
     for session in repository.without_topic(connection, user_id):
         events = repository.events_of_session(connection, user_id, session.id)
-        topics = (topic_of(event.text) for event in events if event.label in _USERS and not event.is_reaction)
+        topics = (topic_from_words(event.text) for event in events if event.label in _USERS and not event.is_reaction)
         topic = next((topic for topic in topics if topic and not holds(topic)), "")
         if topic:
             repository.change_session(connection, user_id, session.id, topic=topic, topic_by="words")
 
 
-def topic_of(text: str) -> str:
+def topic_from_words(text: str) -> str:
     """The topic made of a session's first words."""
     return title_of(text, TOPIC)
 
 
-def _open(connection: Connection, spoken: Spoken, tz: str, command: Trigger | None) -> Session:
-    trigger: Trigger = command or "/db"
-    session = Session(spoken.user_id, new_id(), topic_of(spoken.text), trigger, tz, opened_at=spoken.at)
+def _open(connection: Connection, spoken: ChronicleMessage, tz: str, command: SessionCommand | None) -> Session:
+    trigger: SessionCommand = command or "/db"
+    session = Session(spoken.user_id, new_id(), topic_from_words(spoken.text), trigger, tz, opened_at=spoken.at)
     return repository.add_session(connection, replace(session, thread_id=spoken.thread_id))
 
 
@@ -230,12 +237,12 @@ def _continue(connection: Connection, session: Session, text: str) -> Session:
     """Names a session that began without words (with a photo) by its first ones."""
     if session.topic or session.topic_by != "words" or not text.strip():
         return session
-    return repository.change_session(connection, session.user_id, session.id, topic=topic_of(text)) or session
+    return repository.change_session(connection, session.user_id, session.id, topic=topic_from_words(text)) or session
 
 
 def _append(
     connection: Connection,
-    spoken: Spoken,
+    spoken: ChronicleMessage,
     session_id: str,
     label: EventLabel,
     *,
@@ -260,8 +267,8 @@ def _append(
 
 def _topic_from(connection: Connection, user_id: int, session_id: str, text: str) -> None:
     session = repository.session(connection, user_id, session_id)
-    if session is not None and session.topic_by == "words" and session.topic != topic_of(text):
-        repository.change_session(connection, user_id, session_id, topic=topic_of(text))
+    if session is not None and session.topic_by == "words" and session.topic != topic_from_words(text):
+        repository.change_session(connection, user_id, session_id, topic=topic_from_words(text))
 
 
 def _move_answers(connection: Connection, user_id: int, removed: Sequence[ChronicleEvent]) -> list[ChronicleEvent]:
@@ -328,7 +335,7 @@ def _rename_topic(connection: Connection, user_id: int, session_id: str, left: S
         return
     said = (event.text for event in left if event.label in _USERS and not event.is_reaction)
     words = next((text for text in said if text.strip()), "")
-    topic = topic_of(words)
+    topic = topic_from_words(words)
     if (session.topic, session.topic_by) != (topic, "words"):
         repository.change_session(connection, user_id, session_id, topic=topic, topic_by="words")
 

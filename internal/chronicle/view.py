@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from internal.chronicle import repository
 from internal.chronicle.model import AGENT, ChronicleEvent, EventLabel, Mention, Session
-from internal.chronicle.service import topic_of
+from internal.chronicle.service import topic_from_words
 from internal.graph import registry, store
 from internal.graph.labels import MENTIONED, beginning
 from internal.graph.model import Node
@@ -113,7 +113,7 @@ def topic_shown(session: Session, events: Sequence[ChronicleEvent], hidden: Hidd
     if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
         return session
     seen = (event.text for event in visible(events, hidden) if event.label in _USERS and event.text.strip())
-    return replace(session, topic=topic_of(next(seen, "")))
+    return replace(session, topic=topic_from_words(next(seen, "")))
 
 
 def _with_visible_topic(connection: Connection, session: Session, hidden: HiddenMessages) -> Session:

@@ -330,7 +330,7 @@ class Config(BaseSettings):
 
     @property
     def store(self) -> Path | str:
-        """Where everything is kept: the database file, or a server's address, which may hold a password."""
+        """The store: the database file, or a server's address, which may hold a password."""
         return self.storage.url if self.storage.url.startswith(POSTGRES_URL) else self.database_path
 
     @property

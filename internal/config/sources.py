@@ -1,4 +1,4 @@
-"""Where the configuration comes from: a YAML file and, over it, environment variables, as one tree of plain values."""
+"""Reads the configuration: a YAML file and, over it, environment variables, as one tree of plain values."""
 
 import json
 from collections.abc import Mapping

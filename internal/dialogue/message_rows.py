@@ -32,7 +32,7 @@ text_caches.register_cache(_KEPT.clear)
 
 
 def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
-    """Yields the messages of rows of `AS_STORED`. Those whose row is the same as the last time are not made anew.
+    """Yields the messages of rows of `AS_STORED`. Those whose row is the same as the last time are not made again.
 
     Every question reads up to 200 messages, of which one or two are new.
     """
@@ -56,7 +56,7 @@ def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
 def message_of(row: Row[Any] | Sequence[Any]) -> Message:
     """A row of the log as a message. The row has the columns of the log in their order.
 
-    They are taken by position: by name a message takes three times as long, and a prompt reads fifty.
+    Values are read by position, which is three times as fast; a prompt reads fifty messages.
     """
     stored: Sequence[Any] = row
     (

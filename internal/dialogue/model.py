@@ -48,7 +48,7 @@ class ForwardOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who writes where several people do. A chat that speaks for itself has a negative id."""
+    """The author where several people write. A chat that speaks for itself has a negative id."""
 
     id: int
     name: str

@@ -11,7 +11,7 @@ from internal.events import repository
 from internal.events.repository import noting_events
 from internal.events.trigger import TRIGGER, UpdateTrigger
 from internal.storage.change_log import noting_changes
-from internal.storage.engine.write_guard import Work, wrapped
+from internal.storage.engine.write_guard import Work, with_wrapper
 
 _MEMORY: Final[Mapping[str, str]] = {"person": "person_changed", "node": "memory_changed", "edge": "memory_changed"}
 """The event of a change that no other event is about, by the kind of row that changed: a profile before its node."""
@@ -32,7 +32,7 @@ def triggered_by(trigger: UpdateTrigger | None) -> Iterator[None]:
     before = TRIGGER.get()
     TRIGGER.set(trigger)
     try:
-        with wrapped(None if trigger is None else partial(_recording, trigger)):
+        with with_wrapper(None if trigger is None else partial(_recording, trigger)):
             yield
     finally:
         TRIGGER.set(before)

@@ -40,7 +40,7 @@ def entities_named(connection: Connection, user_id: int, keys: Collection[str], 
 
 
 def setters(connection: Connection, user_id: int, entity_id: str) -> dict[str, str]:
-    """Who set each name of an entity, by its folded key."""
+    """The author of each name of an entity, by the folded name."""
     query = select(name_keys.c.key, name_keys.c.set_by).where(
         name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, ~name_keys.c.rejected
     )

@@ -67,7 +67,7 @@ def merged(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], *,
         changes = {"description": changes["summary"]} | {k: v for k, v in changes.items() if k != "summary"}
     kept = dict(before)
     if label == "Memory" and "content" in changes and kept.get("summary") == beginning(kept["content"]):
-        del kept["summary"]  # it was made from the old content, and is made anew
+        del kept["summary"]  # it was made from the old content, and is made again
     return check_node(label, {**kept, **changes}, zone=zone)
 
 

@@ -22,7 +22,7 @@ class Attributes(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Related(Attributes):
+class RelatedAttributes(Attributes):
     strength: Share = 0.5
     relType: Text | None = None
 
@@ -31,11 +31,11 @@ class Relevance(Attributes):
     relevance: Share | None = None
 
 
-class Belonging(Attributes):
+class BelongingAttributes(Attributes):
     isPrimary: Truth | None = None
 
 
-class Mentioning(Attributes):
+class MentionAttributes(Attributes):
     role: Text | None = None
 
 
@@ -47,7 +47,7 @@ class Completeness(Attributes):
     completeness: Share | None = None
 
 
-class Support(Attributes):
+class SupportAttributes(Attributes):
     strength: Share = 0.5
 
 
@@ -71,7 +71,7 @@ class Month(Attributes):
     number: Annotated[int, Field(ge=1, le=12), Expected("a whole number from 1 to 12")]
 
 
-class Happened(Attributes):
+class HappenedAttributes(Attributes):
     time: Clock
 
 
@@ -99,17 +99,17 @@ class Relationship:
 
 
 _MEMORY: Final = (
-    Relationship("RELATES_TO", "Memory", "Memory", Related),
+    Relationship("RELATES_TO", "Memory", "Memory", RelatedAttributes),
     Relationship("HAS_CONCEPT", "Memory", "Concept", Relevance),
     Relationship("HAS_KEYWORD", "Memory", "Keyword"),
-    Relationship("BELONGS_TO", "Memory", "Topic", Belonging),
-    Relationship("MENTIONS", "Memory", "Entity", Mentioning),
+    Relationship("BELONGS_TO", "Memory", "Topic", BelongingAttributes),
+    Relationship("MENTIONS", "Memory", "Entity", MentionAttributes),
     Relationship("FROM_SOURCE", "Memory", "Source", Excerpt),
     Relationship("IN_CONTEXT", "Memory", "Context"),
     Relationship("OCCURRED_DURING", "Memory", "TemporalMarker"),
     Relationship("INFORMED", "Memory", "Decision"),
     Relationship("PARTIALLY_ANSWERS", "Memory", "Question", Completeness),
-    Relationship("SUPPORTS", "Memory", "Goal", Support),
+    Relationship("SUPPORTS", "Memory", "Goal", SupportAttributes),
     Relationship("REVEALS", "Memory", "Preference"),
     Relationship("CONCEPT_RELATED_TO", "Concept", "Concept", RelationKind),
     Relationship("LED_TO", "Decision", "Decision"),
@@ -140,7 +140,7 @@ _CHRONICLE: Final = (
     *_derived("NEXT", _EVENTS, _EVENTS),
     *_derived("LAST_EVENT", ["Session"], _EVENTS),
     *_derived("MONTH", ["Year"], ["Day"], Month),
-    *_derived("HAPPENED_AT", ["Session", *_EVENTS, "Entity"], ["Day"], Happened),
+    *_derived("HAPPENED_AT", ["Session", *_EVENTS, "Entity"], ["Day"], HappenedAttributes),
     *_derived("INVOLVES", ["Session"], MENTIONED, Involvement),
     *_derived("MENTIONS", _EVENTS, MENTIONED, ChronicleMention),
 )

@@ -153,7 +153,7 @@ _AUXILIARIES: Final = words("do does did is are was were")
 
 
 def _plain(counted: Counter[str]) -> Counter[str]:
-    """Without negations and the auxiliary words that come with them."""
+    """The name without negations and the auxiliary words that come with them."""
     gone = _NEGATIONS | _AUXILIARIES
     return Counter({word: n for word, n in counted.items() if word not in gone and not word.endswith("n't")})
 

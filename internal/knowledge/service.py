@@ -28,4 +28,4 @@ from internal.knowledge.facts.read import (
 )
 from internal.knowledge.model import FactFilter
 from internal.knowledge.removal.removal import erase_fact, erase_node, remove_claims_of_messages, remove_episode_claims
-from internal.knowledge.removal.rerun import remove_unsupported, withdraw_slice, without_corrected, without_denied
+from internal.knowledge.removal.rerun import remove_slice_claims, remove_unsupported, without_corrected, without_denied

@@ -10,12 +10,12 @@ from typing import Final
 
 import httpx
 
-from internal.certificates import believed
+from internal.certificates import ssl_context
 from internal.errors import ConfigurationError, LaplacedError
 from internal.llm import transport
 
 HUB: Final = "https://huggingface.co"
-"""Where files are taken from, unless the hub's own variable HF_ENDPOINT names a mirror."""
+"""The hub of model files, unless its own variable HF_ENDPOINT names a mirror."""
 
 _OF_A_HUB = re.compile(r"([\w.-]+/[\w.-]+)/([\w./-]+\.gguf)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -56,7 +56,7 @@ async def _download(url: str, target: Path, progress: Progress) -> None:
     if not (transport.ALLOW_MODEL_REQUESTS or local):
         raise transport.ModelRequestsForbidden
     async with httpx.AsyncClient(
-        timeout=httpx.Timeout(_SILENT_S, connect=_CONNECT_S), trust_env=not local, verify=believed(url)
+        timeout=httpx.Timeout(_SILENT_S, connect=_CONNECT_S), trust_env=not local, verify=ssl_context(url)
     ) as client:
         wanted = ""
         for attempt in range(_ATTEMPTS):
@@ -89,7 +89,7 @@ async def _go_on(client: httpx.AsyncClient, url: str, part: Path, progress: Prog
     async with client.stream("GET", url, headers=headers, follow_redirects=True) as answer:
         if answer.status_code == 416:  # more is there than the hub has: another file by now
             os.unlink(part)
-            raise httpx.ReadError("begun anew")
+            raise httpx.ReadError("begun again")
         if answer.status_code >= 400:
             raise DownloadFailed(f"{url}: the hub answered {answer.status_code}")
         there = there if answer.status_code == 206 else 0

@@ -156,7 +156,7 @@ class OpenAIChat:
             yield draft.end(complete=not known or known[-1] == _DONE)
             return
         done = False
-        until = lambda: deadline if draft.heard else first  # noqa: E731 - asked anew for each event
+        until = lambda: deadline if draft.heard else first  # noqa: E731 - asked again for each event
         async with aclosing(self._endpoint.events(response, until)) as events:
             async for event in events:
                 done = event == _DONE

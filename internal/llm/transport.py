@@ -13,7 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import orjson
 
-from internal.certificates import believed
+from internal.certificates import ssl_context
 from internal.errors import ConfigurationError, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.failures import from_status
 from internal.llm.sse import EventStream
@@ -142,7 +142,7 @@ class Endpoint:
     def _client(self) -> aiohttp.ClientSession:
         """The connections, which belong to the event loop that is running."""
         if self._session is None:
-            believes = believed(self._url, environment=not self.local) or True
+            believes = ssl_context(self._url, environment=not self.local) or True
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(ssl=believes, keepalive_timeout=KEPT_S),
                 cookie_jar=aiohttp.DummyCookieJar(),

@@ -16,7 +16,7 @@ from internal.llm.strip_thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")
-"""From the strictest to the plainest; with the plainest only the prompt asks for JSON."""
+"""Ways to ask for JSON, strictest first; with the last only the prompt asks for it."""
 
 _NEWER_KEY = "max_completion_tokens"
 _PICTURE_WORDS = re.compile(r"image|vision|multi.?modal|picture", re.IGNORECASE)

@@ -23,13 +23,13 @@ from internal.memory.observations.removal import (
     project_nodes,
     remove_episode,
     remove_mentioning,
+    remove_message_observations,
     remove_messages,
     remove_node,
     remove_node_observations,
     remove_repeating,
     reproject,
-    withdraw_message,
 )
 from internal.memory.observations.repository import publish
-from internal.memory.observations.rerun import remove_unsupported, withdraw_slice
+from internal.memory.observations.rerun import remove_slice_observations, remove_unsupported
 from internal.memory.observations.targets_repository import complete_session, session_context_id, superseded

@@ -14,7 +14,7 @@ from internal.errors import Refusal, Refused
 from internal.events import repository as events
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes, merge, repository, suggestion_repository, support, tombstones
-from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names, sentences, without_sentences
+from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names, sentences_of_bio, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.names import clean_name, clean_username, keys_of, surnames_differ, unique_names
 from internal.people.operations import Added, ApplyContext, ApplyOutcome, Merged, Operation, SourceLine, Updated
@@ -172,7 +172,7 @@ class _Reply:
             return bio
         said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
         return without_sentences(
-            bio, [sentence for sentence in sentences(bio) if self._forgotten_after(said_at, key, sentence)]
+            bio, [sentence for sentence in sentences_of_bio(bio) if self._forgotten_after(said_at, key, sentence)]
         )
 
     def _forgotten_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:

@@ -18,7 +18,7 @@ _NEGATIONS = frozenset({
 """Words that negate a sentence: "не живёт в Киеве" does not say "живёт в Киеве" and more."""
 
 
-def sentences(bio: str) -> list[str]:
+def sentences_of_bio(bio: str) -> list[str]:
     return [part.strip() for part in _BREAK.split(bio) if part.strip()]
 
 
@@ -28,7 +28,7 @@ def join_bio(known: str, more: str) -> str:
     A sentence that repeats another is dropped; one that says the same and more replaces it.
     """
     kept: list[str] = []
-    for sentence in (*sentences(known), *sentences(more)):
+    for sentence in (*sentences_of_bio(known), *sentences_of_bio(more)):
         _add_sentence(kept, sentence)
     while len(kept) > 1 and len(_text(kept)) > MAX_BIO:
         kept.pop(0)
@@ -38,7 +38,7 @@ def join_bio(known: str, more: str) -> str:
 def without_sentences(bio: str, removed: Iterable[str]) -> str:
     """The bio without the given sentences (compared by their words)."""
     gone = {_words(sentence) for sentence in removed}
-    return _text([sentence for sentence in sentences(bio) if _words(sentence) not in gone])
+    return _text([sentence for sentence in sentences_of_bio(bio) if _words(sentence) not in gone])
 
 
 def bio_from_names(names: Sequence[str]) -> str:

@@ -13,7 +13,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.people import removal_repository, repository, suggestion_repository, support, support_repository
-from internal.people.bio import bio_from_names, folded_words, join_bio, made_of_names, sentences, without_sentences
+from internal.people.bio import (
+    bio_from_names,
+    folded_words,
+    join_bio,
+    made_of_names,
+    sentences_of_bio,
+    without_sentences,
+)
 from internal.people.model import Person
 from internal.people.support import ProfilePart
 from internal.storage import evidence
@@ -79,12 +86,12 @@ def erase(connection: Connection, user_id: int, ref_ids: Collection[str], *, now
     return erased
 
 
-def take_out(connection: Connection, person: Person, bio_sentences: Collection[str], *, now: datetime) -> None:
+def take_out(connection: Connection, person: Person, sentences: Collection[str], *, now: datetime) -> None:
     """Removes sentences from a profile for good, visible or not."""
     if not made_of_names(person):
-        bio = without_sentences(person.bio, bio_sentences) or bio_from_names(person.names)
-        removal_repository.rewrite(connection, person, replace(person, bio=bio), bio_sentences, now=now)
-    keys = {ProfilePart("bio", sentence).key for sentence in bio_sentences}
+        bio = without_sentences(person.bio, sentences) or bio_from_names(person.names)
+        removal_repository.rewrite(connection, person, replace(person, bio=bio), sentences, now=now)
+    keys = {ProfilePart("bio", sentence).key for sentence in sentences}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
 
 
@@ -135,8 +142,8 @@ def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Pe
     before, after = kept["before"], kept["after"]
     bio = before["bio"]
     if person.bio != after["bio"]:
-        left = {folded_words(sentence) for sentence in sentences(after["bio"])}
-        missing = [sentence for sentence in sentences(before["bio"]) if folded_words(sentence) not in left]
+        left = {folded_words(sentence) for sentence in sentences_of_bio(after["bio"])}
+        missing = [sentence for sentence in sentences_of_bio(before["bio"]) if folded_words(sentence) not in left]
         bio = join_bio("" if made_of_names(person) else person.bio, " ".join(missing))
     old, names = [before["display_name"], *before["aliases"]], [person.display_name, *person.aliases]
     if names == [after["display_name"], *after["aliases"]]:

@@ -9,7 +9,7 @@ from internal.errors import NotFound, Refused, expect_found
 from internal.graph import name_repository
 from internal.language.text.spelling import name_key
 from internal.people import entity_nodes, merge_repository, repository, suggestion_repository, support_repository
-from internal.people.bio import bio_from_names, join_bio, sentences, without_sentences
+from internal.people.bio import bio_from_names, join_bio, sentences_of_bio, without_sentences
 from internal.people.merge_repository import Merge
 from internal.people.model import Circle, Person
 from internal.people.names import keys_of, unique_names
@@ -202,5 +202,5 @@ def _taken_apart(target: Person, undone: Merge) -> Person:
 
 
 def _bio_without(bio: str, source: Person, before: Person) -> str:
-    theirs = set(sentences(source.bio)) - set(sentences(before.bio))
+    theirs = set(sentences_of_bio(source.bio)) - set(sentences_of_bio(before.bio))
     return without_sentences(bio, theirs) or before.bio

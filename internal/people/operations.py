@@ -94,7 +94,7 @@ class ApplyOutcome:
     `applied` counts operations by what they became (Added, Updated, Merged); an `Added` that met a known person counts
     as Updated. `changed` are ids of people whose profile is different now; `suggested` counts proposals for the owner.
     `added` are ids of new people. `merged_entities` are the entities into which others went: facts about them must be
-    projected anew.
+    projected again.
     """
 
     applied: dict[str, int] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) ->
 def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> set[str]:
     """Deletes these people, their entities and every row that is about them alone.
 
-    Returns the nodes their entities were linked to: facts about those must be projected anew.
+    Returns the nodes their entities were linked to: facts about those must be projected again.
     """
     theirs = repository.entity_ids(connection, user_id, person_ids)
     touched = entity_nodes.erase(connection, user_id, theirs)

@@ -177,7 +177,7 @@ def people_at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -
 
 
 def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:
-    """In two steps: joined into one, SQLite would read everybody the owner knows."""
+    """Two queries: joined into one, SQLite would read everybody the owner knows."""
     entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
     # In the order of the key's own index: by the entity's, SQLite would read every name of the owner.
     found = connection.execute(entities.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_NAMES)).scalars()

@@ -16,7 +16,7 @@ from internal.language.facts.overlap import revealing_words, reveals, same_stem
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
 from internal.people import removal_repository, support_repository
-from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
+from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences_of_bio, without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import LostSupport
 from internal.storage.evidence import LineRef
@@ -50,7 +50,7 @@ def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, 
     """The parts of a profile or an operation, by their keys."""
     parts = [ProfilePart("name", name) for name in names if name_key(name)]
     parts += [ProfilePart("username", username)] if username else []
-    parts += [ProfilePart("bio", sentence) for sentence in sentences(bio)]
+    parts += [ProfilePart("bio", sentence) for sentence in sentences_of_bio(bio)]
     return {part.key: part for part in parts}
 
 
@@ -139,7 +139,7 @@ def _parts_to_remove(
     return parts_gone
 
 
-def _spared(person: Person, part: ProfilePart, names: Mapping[str, str]) -> bool:
+def _keeps_support(person: Person, part: ProfilePart, names: Mapping[str, str]) -> bool:
     if part.kind == "name":
         return names.get(name_key(part.text)) in ("owner", "metadata")
     return person.field_meta.get(part.kind, {}).get("by") in ("owner", "metadata")
@@ -148,7 +148,7 @@ def _spared(person: Person, part: ProfilePart, names: Mapping[str, str]) -> bool
 def loose_parts(connection: Connection, person: Person) -> dict[str, ProfilePart]:
     """The parts that neither the owner nor Telegram metadata set."""
     names = name_repository.setters(connection, person.user_id, person.entity_id)
-    return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
+    return {key: part for key, part in parts(person).items() if not _keeps_support(person, part, names)}
 
 
 def take_out(connection: Connection, person: Person, parts_gone: Sequence[ProfilePart], now: datetime) -> list[str]:

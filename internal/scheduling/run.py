@@ -88,9 +88,3 @@ class Run:
         """How often in a row the process ended in the middle of this run, if its claim is void."""
         before = (self.claim or "").rpartition(":")[2]
         return 0 if self.claim is None else 1 + (int(before) if before.isdecimal() else 0)
-
-
-def retry_delay(attempts: int, base: timedelta, longest: timedelta) -> timedelta:
-    """The wait after the given number (>= 1) of attempts: doubles from `base` up to `longest`."""
-    doublings = min(max(attempts - 1, 0), 32)
-    return min(base * (1 << doublings), longest)

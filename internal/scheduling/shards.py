@@ -18,7 +18,7 @@ from internal.errors import LeaseLost, StorageError
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
 from internal.scheduling.run import SHARD_COUNT
-from internal.storage.engine.write_guard import Fence, fenced
+from internal.storage.engine.write_guard import Fence, with_check
 
 log = logging.getLogger(__name__)
 
@@ -230,7 +230,7 @@ class WorkerShards:
                 fence(connection)
 
         try:
-            with fenced(ours):
+            with with_check(ours):
                 await self._serving.begin(shards)
         except (LeaseLost, StorageError):
             log.warning("shards_not_opened", extra={"shards": len(shards)})

@@ -16,7 +16,8 @@ from typing import Final, NoReturn
 from internal.errors import StorageError, StorageLocked
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.run import MOVING, NAME_LENGTH, WORKER, retry_delay
+from internal.scheduling.retry import retry_delay
+from internal.scheduling.run import MOVING, NAME_LENGTH, WORKER
 from internal.scheduling.shards import SERVING
 from internal.storage.database import Database
 

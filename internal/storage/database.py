@@ -26,7 +26,7 @@ from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.driver import Engine, ThreadConnection, refusal
 from internal.storage.engine.owner_scope import current_scope
 from internal.storage.engine.shared_reads import SharedReads, UnitOutcome, roll_back
-from internal.storage.engine.write_guard import Fence, current_fence, with_wrapper
+from internal.storage.engine.write_guard import Fence, current_fence, wrap_work
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -184,7 +184,7 @@ class Database:
         if self._closed:
             raise StorageError("the database is closed")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        context, whole = copy_context(), with_wrapper(work)
+        context, whole = copy_context(), wrap_work(work)
         self._pending.append(_Pending(lambda c: context.run(whole, c), done, point, current_scope(), current_fence()))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_pending(), name="database-writer")

@@ -74,7 +74,7 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
         elif current != head:
             _upgrade(connection, head)
         if connection.dialect.name == "postgresql":
-            create_policies(connection)  # around tables that a migration made or made anew, too
+            create_policies(connection)  # around tables that a migration made, too
             keep_order(connection)
     except BaseException:
         with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to undo

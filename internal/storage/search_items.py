@@ -2,7 +2,7 @@
 
 Code that changes a text calls `save_search_item`, code that deletes a row calls `remove`, in the transaction of the
 row itself. Both write an entry of the change log: the next search reads from it which items of the indexes in memory
-(`internal/recall/index/items.py`, `internal/recall/messages/index_cache.py`) to read anew.
+(`internal/recall/index/items.py`, `internal/recall/messages/index_cache.py`) to read again.
 A fact keeps its item in every version; whether it counts now is decided by its stored times when it is searched.
 """
 

@@ -49,7 +49,7 @@ class TaskKind(StrEnum):
     WAITING = "waiting"
     """Something somebody else said he would do: the owner waits for it."""
     CONTACT = "contact"
-    """To be in touch with somebody, again and again: `next_at` follows the last contact, and a nudge is gentle."""
+    """Being in touch with somebody regularly: `next_at` follows the last contact."""
 
 
 class TaskState(StrEnum):
@@ -65,7 +65,7 @@ class TaskState(StrEnum):
 
 
 class TaskOrigin(StrEnum):
-    """Where a task comes from."""
+    """The origin of a task."""
 
     CHAT = "chat"
     """The owner asked for it explicitly."""

@@ -54,7 +54,7 @@ def count(connection: Connection, calls: Calls) -> int:
 
 
 def get_call(connection: Connection, calls: Calls, call_id: str) -> Row[Any] | None:
-    """With the exact prompt and reply, which are None once something in them was forgotten."""
+    """A call with its exact prompt and reply, which are None once something in them was forgotten."""
     return connection.execute(select(model_calls).where(model_calls.c.id == call_id, *calls.conditions())).one_or_none()
 
 

@@ -15,7 +15,7 @@ from support.product.screenshot import chromium
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 
-expect.set_options(timeout=PATIENCE_S * 1000)  # a busy machine lays a page anew in some seconds
+expect.set_options(timeout=PATIENCE_S * 1000)  # a busy machine lays a page again in some seconds
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

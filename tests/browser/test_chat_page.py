@@ -330,7 +330,7 @@ async def test_adding_a_person(open_chat: OpenChat, control: ControlClient, capl
     await expect(chat.person("Наталья")).to_have_class(re.compile("chosen"))
     await chat.write("Привет")
     assert [u["message"]["from"]["language_code"] for u in await eventually_updates(chat)] == ["ru"]
-    assert "deleted" not in caplog.text  # the page was laid anew while the dialog was still there
+    assert "deleted" not in caplog.text  # the page was laid again while the dialog was still there
 
 
 async def test_blocking(open_chat: OpenChat, control: ControlClient) -> None:

@@ -270,8 +270,8 @@ async def test_an_edit_that_cannot_be_made(played: Played, kind: str) -> None:
 
 
 async def test_an_edit_of_a_message_that_is_gone(stage: Stage, played: Played) -> None:
-    """What cannot be edited any more is said anew."""
-    with proving("telegram", "editMessageText: the message is gone", "said anew"):
+    """What cannot be edited any more is said again."""
+    with proving("telegram", "editMessageText: the message is gone", "said again"):
         seen, state = await editing(stage, "bad_request", description="Bad Request: message to edit not found")
         assert state == "sent"
         assert seen == [phrase("en", "language-ask"), phrase("uk", "language-set")]

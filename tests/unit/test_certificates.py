@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ssl
 
-from internal.certificates import believed
+from internal.certificates import ssl_context
 
 
 def test_encrypted_addresses_share_the_authorities() -> None:
     """They are read once, and certificate and name are both compared."""
-    first, second = believed("https://api.telegram.org/bot1:x/getMe"), believed("https://openrouter.ai/api/v1")
+    first, second = ssl_context("https://api.telegram.org/bot1:x/getMe"), ssl_context("https://openrouter.ai/api/v1")
     assert first is second
     assert isinstance(first, ssl.SSLContext)
     assert first.check_hostname
@@ -19,4 +19,4 @@ def test_encrypted_addresses_share_the_authorities() -> None:
 
 def test_a_plain_address_has_no_certificates() -> None:
     """Nothing is read for it."""
-    assert believed("http://127.0.0.1:8090") is False
+    assert ssl_context("http://127.0.0.1:8090") is False

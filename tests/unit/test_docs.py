@@ -63,6 +63,15 @@ def test_the_page_of_dependencies_names_the_licence_of_each_direct_one() -> None
     assert shown == [{name: DEPENDENCIES.licence(name) for name in names} for names in DEPENDENCIES.direct().values()]
 
 
+def test_the_page_of_dependencies_names_every_package_of_the_image() -> None:
+    """Each package of the lock files that is installed here stands in a table of docs/dependencies.md."""
+    named = set(
+        re.findall(r"^\| \**([\w-]+?)\** \| ", DEPENDENCIES.render().partition(DEPENDENCIES.MARK)[2], re.MULTILINE)
+    )
+    assert DEPENDENCIES.TARGET.read_text(encoding="utf-8") == DEPENDENCIES.render()
+    assert {name for name in DEPENDENCIES.locked("all") if _installed(name)} <= named
+
+
 def test_nothing_of_the_default_installation_is_under_strong_copyleft() -> None:
     """What asks for the source of more than its own files is an extra."""
     licences = {name: DEPENDENCIES.licence(name) for name in DEPENDENCIES.locked("core") if _installed(name)}

@@ -6,11 +6,11 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, style, trouble_notice, words
-from bot.console.lists import AT_ONCE, GrowingList, Nothing
+from bot.console.lists import AT_ONCE, EmptyText, GrowingList
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json, segment
 
-_NOTHING: Final = Nothing("history", "changes-empty", "changes-empty-text")
+_NOTHING: Final = EmptyText("history", "changes-empty", "changes-empty-text")
 
 
 async def build(context: PageContext) -> None:

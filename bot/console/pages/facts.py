@@ -7,11 +7,11 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, style, trouble_notice, words
-from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, answers, button, field, question
+from bot.console.lists import AT_ONCE, Choices, EmptyText, GrowingList, answers, button, field, question
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
-_NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")
+_NOTHING: Final = EmptyText("fact_check", "facts-empty", "facts-empty-text")
 _FOUND: Final = 30
 """Most facts that a search returns, best first."""
 
@@ -131,9 +131,9 @@ class _Fact:
         if not self._fact["evidence"]:
             words("p", say("fact-no-sources"), "dim")
         sources = {one["episode_uuid"]: one for one in self._fact["citations"]}
-        with ui.element("ul").classes("receipts"):
+        with ui.element("ul").classes("fact-sources"):
             for line in self._fact["evidence"]:
-                with ui.element("li").classes("receipt"):
+                with ui.element("li").classes("fact-source"):
                     words("blockquote", line["quote"])
                     with ui.element("footer"):
                         self._source(line, sources.get(line["episode_uuid"]))

@@ -1,4 +1,4 @@
-"""How much is left of each memory, when it will have faded, and how that develops."""
+"""The strength of each memory, its forecast, and the day it fades."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -8,7 +8,7 @@ from nicegui import ui
 
 from bot.console.charts import COLOURS, chart, colour
 from bot.console.elements import card, empty_list, style, words
-from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, figure, figures, meter
+from bot.console.lists import AT_ONCE, Choices, EmptyText, GrowingList, figure, figures, meter
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
@@ -16,7 +16,7 @@ _CURVES: Final = 8
 """More lines could not be distinguished."""
 _POINTS: Final = 60
 _BEFORE, _AHEAD = timedelta(days=180), timedelta(days=365)
-_NOTHING: Final = Nothing("psychology_alt", "memory-empty", "memory-empty-text")
+_NOTHING: Final = EmptyText("psychology_alt", "memory-empty", "memory-empty-text")
 
 
 async def build(context: PageContext) -> None:

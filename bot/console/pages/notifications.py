@@ -6,14 +6,14 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, style, words
-from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing
+from bot.console.lists import AT_ONCE, Choices, EmptyText, GrowingList
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _ICONS: Final = {"reminder": "alarm", "confirm": "help_outline", "team": "groups", "question": "quiz", "notice": "info"}
 _KINDS: Final = {"waiting": "", "deferred": "warn", "sent": "good", "merged": "good", "dropped": "bad"}
 _ALL: Final = "all"
-_NOTHING: Final = Nothing("notifications_none", "notices-empty", "notices-empty-text")
+_NOTHING: Final = EmptyText("notifications_none", "notices-empty", "notices-empty-text")
 
 
 async def build(context: PageContext) -> None:

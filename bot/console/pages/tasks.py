@@ -9,20 +9,20 @@ from nicegui import ui
 
 from bot.console.datetime_field import DateTimeField
 from bot.console.elements import card, chip, empty_list, icon_button, style, trouble_notice, words
-from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, question, row_field
+from bot.console.lists import AT_ONCE, Choices, EmptyText, GrowingList, Select, answers, button, question, row_field
 from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
 
 _MOST: Final = 1000
-"""As many as a user may have open."""
+"""The most open tasks a user may have."""
 _FOLDED: Final = 20
 """Tasks of a section that are laid out at first."""
 _MORNING: Final = "09:00"
 _REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
 _KINDS: Final = ("task", "reminder", "promise")
 _SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
-_CLOSED: Final = Nothing("task_alt", "tasks-none-closed", "tasks-none-closed-text")
+_CLOSED: Final = EmptyText("task_alt", "tasks-none-closed", "tasks-none-closed-text")
 
 
 async def build(context: PageContext) -> None:

@@ -12,7 +12,7 @@ from bot.simulator.methods.registry import MethodCall, Parameters, Upload, metho
 from bot.simulator.repository import Json, Repository
 from bot.simulator.server.errors import ApiRefusal, bad_request
 from bot.simulator.telegram import new_file_id
-from internal.certificates import believed
+from internal.certificates import ssl_context
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
 DOWNLOAD_LIMIT = 20 * 1024 * 1024
@@ -104,7 +104,7 @@ async def _fetched(url: str, limit: int) -> Upload:
     content, failed = b"", bad_request("failed to get HTTP URL content")
     try:
         async with (
-            httpx.AsyncClient(timeout=_FETCH_TIMEOUT, trust_env=False, verify=believed(url)) as client,
+            httpx.AsyncClient(timeout=_FETCH_TIMEOUT, trust_env=False, verify=ssl_context(url)) as client,
             client.stream("GET", url, follow_redirects=True) as answer,
         ):
             if not answer.is_success:

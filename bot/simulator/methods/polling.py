@@ -12,7 +12,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _WEBHOOK_PORTS = frozenset({80, 88, 443, 8443})
 
 
-class Nothing(Parameters):
+class NoParameters(Parameters):
     pass
 
 
@@ -36,8 +36,8 @@ class DeleteWebhook(Parameters):
     drop_pending_updates: bool = False
 
 
-@method("getMe", Nothing)
-async def get_me(call: MethodCall, wanted: Nothing) -> Json:
+@method("getMe", NoParameters)
+async def get_me(call: MethodCall, wanted: NoParameters) -> Json:
     abilities = {"can_join_groups": True, "can_read_all_group_messages": False, "supports_inline_queries": True}
     return {**call.telegram.bot, **abilities, "can_connect_to_business": False, "has_main_web_app": False}
 
@@ -101,17 +101,17 @@ def _remove_webhook(call: MethodCall, drop_pending_updates: bool) -> bool:
     return True
 
 
-@method("getWebhookInfo", Nothing)
-async def get_webhook_info(call: MethodCall, wanted: Nothing) -> Json:
+@method("getWebhookInfo", NoParameters)
+async def get_webhook_info(call: MethodCall, wanted: NoParameters) -> Json:
     allowed = call.telegram.repository.setting("allowed_updates", [])
     return {**call.webhook.state(), **({"allowed_updates": allowed} if allowed else {})}
 
 
-@method("close", Nothing)
-async def close(call: MethodCall, wanted: Nothing) -> bool:
+@method("close", NoParameters)
+async def close(call: MethodCall, wanted: NoParameters) -> bool:
     return True
 
 
-@method("logOut", Nothing)
-async def log_out(call: MethodCall, wanted: Nothing) -> bool:
+@method("logOut", NoParameters)
+async def log_out(call: MethodCall, wanted: NoParameters) -> bool:
     return True

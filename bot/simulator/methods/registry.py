@@ -56,7 +56,7 @@ class Upload:
 
 @dataclass
 class MethodCall:
-    """Where a method works: the Telegram, the webhook, and the files of this request."""
+    """What a method works on: the Telegram, the webhook, and the files of this request."""
 
     telegram: Telegram
     webhook: Webhook

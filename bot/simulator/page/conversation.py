@@ -52,7 +52,7 @@ class Conversation:
             )
 
     def _show_earlier(self) -> None:
-        """Older messages join above: the list is laid anew, with the ones already shown behind them."""
+        """Older messages join above: the list is laid again, with the ones already shown behind them."""
         first = min(self._bubbles, default=None)
         shown = [bubble.message for bubble in self._bubbles.values()]
         self._list.clear()

@@ -53,7 +53,7 @@ class _Dialog:
         filled = self._read()
         if filled is not None:
             self._dialog.close()
-            self._done(filled)  # last: it may lay the page anew, and with it goes this dialog
+            self._done(filled)  # last: it may lay the page again, and with it goes this dialog
 
 
 class PersonDialog(_Dialog):

@@ -11,14 +11,14 @@ _MONTHS = {
     "uk": "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
     "en": "January February March April May June July August September October November December",
 }
-"""In the genitive, as after a day or after `с` and `з`."""
+"""Months in the genitive, as after a day or after `с` and `з`."""
 
 _WEEKDAYS = {
     "ru": "понедельник вторник среду четверг пятницу субботу воскресенье",
     "uk": "понеділок вівторок середу четвер п'ятницю суботу неділю",
     "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
 }
-"""In the accusative, as after `в` and `у`."""
+"""Weekdays in the accusative, as after `в` and `у`."""
 
 
 def check_templates(text: str) -> None:

@@ -9,7 +9,7 @@ import httpx
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
 from bot.simulator.telegram import Telegram
-from internal.certificates import believed
+from internal.certificates import ssl_context
 
 _TIMEOUT = 60.0
 _IDLE = 30.0
@@ -75,7 +75,7 @@ class Webhook:
 
     async def _deliver(self) -> None:
         target, pause = self._target(), _FIRST_PAUSE
-        verify = believed(target["url"])
+        verify = ssl_context(target["url"])
         headers = {"X-Telegram-Bot-Api-Secret-Token": target["secret"]} if target["secret"] else {}
         async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers, trust_env=False, verify=verify) as client:
             while not self._telegram.updates.closed:  # then waiting for updates would not wait

@@ -13,7 +13,7 @@ CHAT_BURST = 4.0
 GROUP_PER_SECOND = 17 / 60
 GROUP_BURST = 3.0
 ROUNDING = 1e-6
-"""Of a token. A smaller rest counts as nothing: a wait too short to move the clock would repeat without end."""
+"""Smallest fraction of a token that counts: a wait too short to move the clock would repeat without end."""
 KNOWN_CHATS = 10_000
 """Buckets kept in memory; a chat that is dropped has been silent for long, so its bucket is full again anyway."""
 

@@ -42,10 +42,10 @@ from internal.dialogue.mailbox.model import OutboxRow, Outgoing
 from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.engine.write_guard import fenced
+from internal.storage.engine.write_guard import with_check
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ class Sender:
             return
 
     async def _send(self, row: OutboxRow) -> None:
-        with fenced(self._shards.fence(row.outgoing.chat_id)):
+        with with_check(self._shards.fence(row.outgoing.chat_id)):
             await self._send_fenced(row)
 
     async def _send_fenced(self, row: OutboxRow) -> None:
@@ -182,7 +182,7 @@ class Sender:
             error_text = type(error).__name__
             await self._until_written(lambda: self._delivery.refused(row, error_text))
         else:
-            with fenced(None):  # it arrived, even if this process is stopped
+            with with_check(None):  # it arrived, even if this process is stopped
                 await self._until_written(lambda: self._delivery.sent(row, tg_id))
 
     async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:

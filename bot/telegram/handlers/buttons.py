@@ -104,7 +104,7 @@ class SplitButton(Owned, prefix="sp", command="/person"):
     source: int
 
 
-class JoinButton(Owned, prefix="j", command="/facts"):
+class MergeThingsButton(Owned, prefix="j", command="/facts"):
     """Merges a thing into another; without `target` it asks which, without `sure` whether."""
 
     source: Id
@@ -112,7 +112,7 @@ class JoinButton(Owned, prefix="j", command="/facts"):
     sure: bool = False
 
 
-class UnjoinButton(Owned, prefix="ju", command="/facts"):
+class SplitThingsButton(Owned, prefix="ju", command="/facts"):
     source: Id
 
 
@@ -221,7 +221,7 @@ class WhyButton(Owned, prefix="W", command="/why"):
     reply: Id
 
 
-class Answer(StrEnum):
+class ContradictionAnswer(StrEnum):
     ONE = "1"
     BOTH = "b"
     NEITHER = "n"
@@ -231,7 +231,7 @@ class ContradictionButton(Owned, prefix="x", command="contradiction"):
     """The owner's answer; `fact` is the true one."""
 
     contradiction: Id
-    answer: Answer
+    answer: ContradictionAnswer
     fact: Id | None = None
 
 

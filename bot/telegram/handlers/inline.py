@@ -37,7 +37,7 @@ from internal.people.model import Person
 
 PEOPLE, FACTS, MESSAGES, FILES = 5, 8, 5, 5
 RECENT_FILES: Final = 300
-"""So many of the latest files are looked through by name."""
+"""How many of the latest files are searched by name."""
 SENT_KINDS: Final = frozenset({"document", "photo", "voice", "audio"})
 """Telegram has no result for the others, such as video messages."""
 LIKELY: Final = 0.3

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.chronicle.model import Session, Trigger
+from internal.chronicle.model import Session, SessionCommand
 from internal.config.settings import Config
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.artifacts.exports import FileImports
@@ -49,7 +49,7 @@ class Names(Protocol):
 
 
 class Sessions(Protocol):
-    async def close_session(self, user_id: int, command: Trigger | None, thread_id: int) -> Session | None:
+    async def close_session(self, user_id: int, command: SessionCommand | None, thread_id: int) -> Session | None:
         """Closes a topic's session now. `command` is the trigger, None: a new one begins. None if there is none."""
 
 

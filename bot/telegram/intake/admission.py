@@ -17,7 +17,7 @@ from internal.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Who is let in: the configured ids, or everybody (local Telegram)."""
+    """The users who are admitted: the configured ids, or everybody (local Telegram)."""
 
     allowed: frozenset[int]
     admit_all: bool

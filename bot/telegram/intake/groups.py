@@ -15,10 +15,10 @@ from bot.telegram.handlers.groups.policy import Permit, permit_of
 from bot.telegram.handlers.groups.rights import is_admin
 from bot.telegram.intake.group_messages import Addressed, addressed, in_group, stops_listening
 from bot.telegram.intake.update_outcomes import UpdateOutcomes
-from bot.telegram.message_reader import author_of, reaction_of, speaker_of, topic_of
+from bot.telegram.message_reader import author_of, reaction_of, speaker_of, thread_of
 from bot.telegram.rendering import render
 from internal.access import groups, service as access
-from internal.access.groups import Budgets, Standing
+from internal.access.groups import Budgets, GroupAccess
 from internal.access.model import Author, User, nearest_language
 from internal.access.zones import guess_zone
 from internal.config.settings import GroupsConfig
@@ -114,7 +114,7 @@ class Groups:
 
     # The bot comes and goes
 
-    async def _membership(self, row: InboxRow, changed: ChatMemberUpdated, standing: Standing) -> None:
+    async def _membership(self, row: InboxRow, changed: ChatMemberUpdated, standing: GroupAccess) -> None:
         chat, by = changed.chat, changed.from_user
         if changed.new_chat_member.status not in THERE:
             await self._outcomes.settle_with(row, InboxState.INGESTED, lambda c: _leave_group(c, standing.owner_id))
@@ -127,7 +127,7 @@ class Groups:
         else:
             await self._once(row, chat.id, "group-not-invited", by.language_code)
 
-    async def _join(self, row: InboxRow, standing: Standing, chat: Chat, by: Author) -> User | None:
+    async def _join(self, row: InboxRow, standing: GroupAccess, chat: Chat, by: Author) -> User | None:
         """Begins to work in a group if a user of the bot wants it there, and says so; None if none does."""
         invited = await self._admit(by) is not None
         if not invited and (standing.user is None or not groups.settings_of(standing.user).on):
@@ -150,7 +150,7 @@ class Groups:
 
     # What is said
 
-    async def _message(self, row: InboxRow, update: Update, message: Message, standing: Standing) -> None:
+    async def _message(self, row: InboxRow, update: Update, message: Message, standing: GroupAccess) -> None:
         speaker, me = speaker_of(message), await self._bot.me()
         if speaker is None:
             await self._outcomes.settle(row, InboxState.IGNORED)
@@ -159,7 +159,7 @@ class Groups:
         user = standing.user
         if user is None and to_bot is not Addressed.NOT and message.from_user is not None:
             user = await self._join(row, standing, message.chat, author_of(message.from_user))
-            standing = Standing(standing.enabled, standing.owner_id, user)
+            standing = GroupAccess(standing.enabled, standing.owner_id, user)
         if user is None or not standing.active:
             await self._outcomes.settle(row, InboxState.IGNORED)
             return
@@ -170,7 +170,7 @@ class Groups:
         if settings.listens and stops_listening(message, me, settings.stop_word):
             with acting_for(user.user_id):
                 await self._database.write(lambda c: groups.change(c, user.user_id, listens=False))
-            await self._say(row, user, message.chat.id, "group-listens-not", thread=topic_of(message))
+            await self._say(row, user, message.chat.id, "group-listens-not", thread=thread_of(message))
         elif to_bot is Addressed.COMMAND:
             await self._command(row, update, message, user, speaker)
         elif to_bot is Addressed.WORDS:
@@ -184,9 +184,9 @@ class Groups:
         name, _, words = (message.text or "").removeprefix("/").partition(" ")
         permit = permit_of(name.partition("@")[0].lower(), words)
         if permit is Permit.ADMINS and not await is_admin(self._bot, message.chat.id, speaker.id):
-            await self._say(row, user, message.chat.id, "group-admins-only", thread=topic_of(message))
+            await self._say(row, user, message.chat.id, "group-admins-only", thread=thread_of(message))
         elif permit is Permit.PRIVATE:
-            await self._say(row, user, message.chat.id, "group-command-private", thread=topic_of(message))
+            await self._say(row, user, message.chat.id, "group-command-private", thread=thread_of(message))
         else:
             await self._handle(row, update, user, self._take)
 
@@ -208,7 +208,7 @@ class Groups:
             used_up = await self._database.read(lambda c: groups.exceeded(c, user, now, configured))
         if used_up is not None:
             day, key = now.date(), f"group-budget-{used_up}"
-            await self._say(row, user, message.chat.id, key, thread=topic_of(message), once=f"{user.user_id}:{day}")
+            await self._say(row, user, message.chat.id, key, thread=thread_of(message), once=f"{user.user_id}:{day}")
             return
         await self._keep(row, user, message, speaker, answer=True)
 

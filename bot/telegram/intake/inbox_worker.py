@@ -16,7 +16,7 @@ from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxRow
 from internal.scheduling.shards import Shards, shard_of
 from internal.storage.database import Database
-from internal.storage.engine.write_guard import fenced
+from internal.storage.engine.write_guard import with_check
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class InboxWorker:
         self._begun[row.n] += 1
 
         async def rest() -> None:
-            with self._until_ended(row), fenced(self._shards.fence(_chat(row))):
+            with self._until_ended(row), with_check(self._shards.fence(_chat(row))):
                 await work()
 
         if not self._beside.add(key, rest, shard=_shard(row), dropped=lambda: self._end(row)):
@@ -118,7 +118,7 @@ class InboxWorker:
 
         async def job() -> None:
             try:
-                with self._until_ended(row), fenced(self._shards.fence(_chat(row))):
+                with self._until_ended(row), with_check(self._shards.fence(_chat(row))):
                     await work()
             finally:
                 self._room.release()

@@ -11,11 +11,11 @@ from internal.dialogue.model import Turn, TurnState
 from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
-from internal.storage.engine.write_guard import fenced
+from internal.storage.engine.write_guard import with_check
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Lanes:
         await self._chains.drain(seconds)
 
     async def _of_chat(self, chat_id: int, bot_id: int, lane: str) -> None:
-        with fenced(self._shards.fence(chat_id)):
+        with with_check(self._shards.fence(chat_id)):
             await self._answer_next(bot_id, lane)
 
     async def _answer_next(self, bot_id: int, lane: str) -> None:

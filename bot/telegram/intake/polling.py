@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from bot.telegram.intake.update_kinds import ALLOWED_UPDATES
-from internal.certificates import believed
+from internal.certificates import ssl_context
 from internal.errors import ConfigurationError, LaplacedError, StorageError
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 
 log = logging.getLogger(__name__)
 
 LONG_POLL_S = 25
 DEAF_AFTER_S = LONG_POLL_S + 15
-"""No answer for this long means the connection is dead, even if it looks open; it is built anew."""
+"""No answer for this long means the connection is dead, even if it looks open; it is rebuilt."""
 RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
 CONNECT_S = 10
 QUIET_S = 86_400.0
@@ -37,7 +37,7 @@ SHORTEST_S = 0.3
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 CONFLICT_WINDOW_S = 120.0
-"""So many conflicts within it mean a second poller, even with updates in between: each gets a share of them."""
+"""Conflicts within this time that mean a second poller, even with updates in between: each gets a share of them."""
 
 RawUpdate = tuple[int, str]
 """(update_id, the update's JSON)."""
@@ -88,7 +88,7 @@ class Poller:
         while True:
             # Like aiogram's client, without the proxies of the environment: half of the bot behind one helps nobody.
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=self._deaf_after)
-            connector = aiohttp.TCPConnector(ssl=believed(self._url) or True)
+            connector = aiohttp.TCPConnector(ssl=ssl_context(self._url) or True)
             async with aiohttp.ClientSession(timeout=timeout, connector=connector) as client:
                 await self._poll_until_broken(client)
 

@@ -59,7 +59,7 @@ from internal.events.trigger_events import triggered_by
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.intake import Intake, IntakePhrases, StoredMessage
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.scheduling.shards import ALL_SHARDS, Shards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -153,7 +153,7 @@ Examine = Callable[[], Awaitable[list[Check]]]
 
 
 class DoctorOrder(RequestBody):
-    """Nothing can be asked for."""
+    """A body without fields."""
 
 
 def doctor_router(examine: Examine) -> APIRouter:

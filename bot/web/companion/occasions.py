@@ -15,7 +15,7 @@ from bot.web.http.routers import KEYED, READING, APIRouter
 from internal.access import repository as users
 from internal.errors import NotFound
 from internal.flows.companion import calendar
-from internal.flows.companion.occasions import Coming, coming, local_day, title
+from internal.flows.companion.occasions import UpcomingOccasion, coming, local_day, title
 from internal.flows.companion.today import agenda
 from internal.knowledge import service as knowledge
 from internal.scheduling.clock import Clock
@@ -34,7 +34,7 @@ class OccasionOut(BaseModel):
     citations: list[EvidenceOut]
 
     @classmethod
-    def read(cls, connection: Connection, user_id: int, language: str, one: Coming) -> Self:
+    def read(cls, connection: Connection, user_id: int, language: str, one: UpcomingOccasion) -> Self:
         lines = knowledge.evidence_of_fact(connection, user_id, one.occasion.fact_id)
         return cls(
             person_id=one.person_id,

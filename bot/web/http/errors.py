@@ -27,7 +27,7 @@ _STATUS: Final[Mapping[type[LaplacedError], int]] = {
 class DescribedApi(FastAPI):
     """Its description names the form of a refusal once.
 
-    Declared as a model of every call, it would be built anew for each of their statuses: a third of a start.
+    Declared as a model of every call, it would be rebuilt for each of their statuses: a third of a start.
     """
 
     def openapi(self) -> dict[str, Any]:

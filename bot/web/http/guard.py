@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.shared.hosts import Hosts
 from bot.web.http.docs_page import DOCUMENTATION_PATHS
 from bot.web.http.request_trigger import READING
-from bot.web.http.sessions import ADMITTED, OWNER, Caller, Recognise, kept_to, limited, owner_named
+from bot.web.http.sessions import ADMITTED, OWNER, Caller, Recognise, limit_to_owner, limited, owner_named
 from internal.access.api_keys import PREFIX as KEY_PREFIX
 from internal.access.console.service import SESSION_PREFIX
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
@@ -77,7 +77,7 @@ class Guard:
         if isinstance(admitted, JSONResponse):
             await admitted(scope, receive, send)
         else:
-            with kept_to(admitted.get(OWNER)), _acting(admitted):
+            with limit_to_owner(admitted.get(OWNER)), _acting(admitted):
                 await self._app(admitted, receive, send)
 
     async def _admitted(self, scope: Scope) -> Scope | JSONResponse:

@@ -19,7 +19,7 @@ KEEP_ALIVE_S: Final = 15.0
 """Seconds between comments, so that no proxy takes a silent connection for a dead one."""
 
 _PAUSE_S: Final = 0.05
-"""Under load there are hundreds of commits a second: looking once in this time is enough."""
+"""Seconds between two looks at the log: under load there are hundreds of commits a second."""
 
 
 _ASK_AGAIN_S: Final = 1.0

@@ -1,4 +1,4 @@
-"""Who makes a call, with a session or a named key, and what it may reach."""
+"""The caller behind a session or a named key, and what a call may reach."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -133,7 +133,7 @@ def sole_owner() -> int | None:
 
 
 @contextmanager
-def kept_to(owner: int | None) -> Iterator[None]:
+def limit_to_owner(owner: int | None) -> Iterator[None]:
     """Limits a call to this owner within the block; None: no limit."""
     before = _owner.set(owner)
     try:

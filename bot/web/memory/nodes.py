@@ -22,7 +22,7 @@ from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.knowledge import fact_repository
 from internal.memory import linked_node, service as memory
 from internal.memory.model import MEMORY_LABELS
-from internal.memory.plasticity import operations
+from internal.memory.plasticity import strength_changes
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
@@ -189,7 +189,7 @@ def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
 
         def read(connection: Connection) -> schemas.AssociationsOut:
             user_id = owner_of(connection, store.owner_of_node, "node", uuid, user_filter)
-            found = operations.associations(connection, user_id, uuid, min_strength, limit=limit)
+            found = strength_changes.associations(connection, user_id, uuid, min_strength, limit=limit)
             nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in found])
             listed = [
                 schemas.AssociationOut(node=schemas.NodeOut.of(nodes[one.node_id]), strength=one.strength)

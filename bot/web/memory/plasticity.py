@@ -14,7 +14,7 @@ from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, WRITING, APIRouter
 from bot.web.http.sessions import expect_visible
 from bot.web.memory import schemas
-from internal.memory.plasticity import operations
+from internal.memory.plasticity import strength_changes
 from internal.memory.plasticity.decay import Plasticity
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.memory.plasticity.strength import Strength, spread, strengths
@@ -34,7 +34,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
         return schemas.StrengthOut(
-            strength=await database.write(lambda c: operations.strengthen(c, *change, now=clock.now()))
+            strength=await database.write(lambda c: strength_changes.strengthen(c, *change, now=clock.now()))
         )
 
     @router.post("/plasticity/weaken", responses=WRITING)
@@ -43,7 +43,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
         await owners.about(order.user_id)
         change = (order.user_id, order.source_id, order.target_id, order.amount)
         return schemas.StrengthOut(
-            strength=await database.write(lambda c: operations.weaken(c, *change, now=clock.now()))
+            strength=await database.write(lambda c: strength_changes.weaken(c, *change, now=clock.now()))
         )
 
     @router.post("/plasticity/decay", responses=WRITING)
@@ -52,7 +52,9 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
         if not await owners.about(order.user_id):
             return schemas.ChangedOut(changed=0)
         change = (order.user_id, order.threshold, order.decay)
-        return schemas.ChangedOut(changed=await database.write(lambda c: operations.decay(c, *change, now=clock.now())))
+        return schemas.ChangedOut(
+            changed=await database.write(lambda c: strength_changes.decay(c, *change, now=clock.now()))
+        )
 
     @router.post("/plasticity/prune", responses=WRITING)
     async def prune_links(order: schemas.PruneOrder) -> schemas.RemovedOut:
@@ -60,7 +62,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
         if not await owners.about(order.user_id):
             return schemas.RemovedOut(removed=0)
         return schemas.RemovedOut(
-            removed=await database.write(lambda c: operations.prune(c, order.user_id, order.min_strength))
+            removed=await database.write(lambda c: strength_changes.prune(c, order.user_id, order.min_strength))
         )
 
     @router.post("/maintenance", responses=WRITING)

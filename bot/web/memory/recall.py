@@ -28,7 +28,7 @@ from internal.errors import Refused
 from internal.graph import store
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
-from internal.memory.plasticity import operations
+from internal.memory.plasticity import strength_changes
 from internal.memory.plasticity.decay import Plasticity
 from internal.memory.queries import examples
 from internal.recall.index.hits import NodeHit
@@ -65,7 +65,7 @@ def recall_memory_router(
             lost = memory.superseded(connection, order.user_id, [hit.node.id for hit in relevant])
             hits = [hit for hit in relevant if hit.node.id not in lost]
             ids = [hit.node.id for hit in hits]
-            operations.touch_used(connection, order.user_id, ids, clock.now(), rates)
+            strength_changes.touch_used(connection, order.user_id, ids, clock.now(), rates)
             return _recalled(connection, order.user_id, hits, order.min_strength)
 
         listed = await database.write(use) if relevant else []
@@ -89,7 +89,11 @@ def _recalled(connection: Connection, user_id: int, hits: Sequence[NodeHit], min
         if node is None:
             continue
         linked = node.label == "Memory"
-        near = operations.associations(connection, user_id, node.id, min_strength, limit=ASSOCIATED) if linked else []
+        near = (
+            strength_changes.associations(connection, user_id, node.id, min_strength, limit=ASSOCIATED)
+            if linked
+            else []
+        )
         nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in near])
         associations = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in near]
         recalled.append(RecalledOut(node=NodeOut.of(node), score=hit.score, associations=associations))

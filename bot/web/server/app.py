@@ -55,7 +55,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 
-_ABOUT = """What Laplaced remembers: episodes, facts with their receipts, memories, people and events, each of one user.
+_ABOUT = """What Laplaced remembers: episodes, facts with their sources, memories, people and events, each of one user.
 
 Not described here, since OpenAPI has no words for it: `GET /events/stream?user_id=` sends the events of `GET /events`
 live, as server-sent events. The same as these calls is offered over MCP.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from internal.agents.analyst.output import name_of_rule
 from internal.agents.analyst.reactions import Reaction, questions, reactions
-from internal.agents.analyst.topics import subject_of, topic_of
+from internal.agents.analyst.topics import session_topic, subject_of
 from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.model import AgentReply, AnalystRequest, Language, TranscriptLine
 from internal.agents.offline_phrases import phrase as offline_phrase
@@ -108,7 +108,7 @@ def analyse(request: AnalystRequest) -> str:
     subjects = {number: subject_of(asked) for number, asked in questions(transcript).items()}
     found = judge(transcript, request.rules, request.owner.language, subjects)
     rulings = {number: found[number] for number in request.to_judge if number in found}
-    topic = topic_of(transcript)
+    topic = session_topic(transcript)
     reply = {
         "topic": topic,
         "responses": [{"message": number, **_item(ruling)} for number, ruling in sorted(rulings.items())],

@@ -34,7 +34,7 @@ VERDICTS: Final[Mapping[str, Verdict]] = {
     "partial": "partially_correct",
     "incorrect": "incorrect",
 }
-"""As models write them, spaces and hyphens as underscores."""
+"""Verdicts as models write them, spaces and hyphens as underscores."""
 
 _NUMBER = re.compile(r"\D{0,10}(\d{1,6})\D{0,2}")
 _RULE_NUMBER = re.compile(r"(?:R|rule|правило)?\s*#?(\d{1,3})(?:\W*|\s*[.:)–—-]\s.*)", re.IGNORECASE | re.DOTALL)

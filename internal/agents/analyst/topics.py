@@ -28,7 +28,7 @@ _COMMON: Final = words(
 )
 
 
-def topic_of(lines: Sequence[TranscriptLine]) -> str:
+def session_topic(lines: Sequence[TranscriptLine]) -> str:
     """The phrase of others than the assistant that says most of a session's subject; empty if it has none."""
     said = [(line, [(token.start, _word(token, names=True)) for token in tokens(line.text)]) for line in lines]
     weights = _weights((line, [word for _, word in found]) for line, found in said)

@@ -6,7 +6,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, KEYS, NOTHING, read_reply, reply_schema
-from internal.agents.ask_model import LINE_TOKENS, Asking, Limits, ReplyForm, ask
+from internal.agents.ask_model import LINE_TOKENS, Limits, ReplyForm, TranscriptPrompt, ask
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined
 from internal.config.agents import ArchivistConfig
@@ -34,10 +34,10 @@ class ModelArchivist:
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))
 
-    def asking(self, request: ArchivistRequest) -> Asking:
+    def asking(self, request: ArchivistRequest) -> TranscriptPrompt:
         """What is asked about a slice."""
         known = {person.id: person for person in request.people}
-        return Asking(
+        return TranscriptPrompt(
             agent="archivist",
             config=self._config,
             limits=replace(LIMITS, max_tokens=max(LIMITS.max_tokens, LINE_TOKENS * len(request.transcript))),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.ask_model import Asking, Limits, ReplyForm, ask, ask_model
+from internal.agents.ask_model import Limits, ReplyForm, TranscriptPrompt, ask, ask_model
 from internal.agents.context_manager.output import KEYS, REPLY_SCHEMA, UNCHANGED, read_decisions, read_snapshot
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
@@ -28,9 +28,9 @@ class ModelContextManager:
     async def update(self, request: ContextRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))
 
-    def asking(self, request: ContextRequest) -> Asking:
+    def asking(self, request: ContextRequest) -> TranscriptPrompt:
         """What is asked about a slice."""
-        return Asking(
+        return TranscriptPrompt(
             agent="context_manager",
             config=self._config,
             limits=LIMITS,

@@ -1,4 +1,4 @@
-"""The enricher without a model: a question about "him" gets the name of the one who was mentioned last."""
+"""The enricher without a model: a question about "him" gets the name that was mentioned last."""
 
 import re
 from collections.abc import Mapping

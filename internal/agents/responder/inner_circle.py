@@ -13,7 +13,7 @@ OWNERS: Final = 1_000
 
 
 class InnerCircleBlock:
-    """Shows people in order of creation, and each with the mentions counted when the profile was last shown anew.
+    """Shows people in order of creation, each with the number of mentions when the profile last changed.
 
     A count that moves, or an order by counts, would make a provider read the whole prompt again.
     """

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from internal.agents.ask_model import Asking, Limits, ReplyForm, ask
+from internal.agents.ask_model import Limits, ReplyForm, TranscriptPrompt, ask
 from internal.agents.known_task import KnownTask
 from internal.agents.model import AgentReply, TaskManagerRequest
 from internal.agents.prompts import block, instructions
@@ -26,9 +26,9 @@ class ModelTaskManager:
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
         return await ask(self._chat, self.asking(request))
 
-    def asking(self, request: TaskManagerRequest) -> Asking:
+    def asking(self, request: TaskManagerRequest) -> TranscriptPrompt:
         """What is asked about a slice."""
-        return Asking(
+        return TranscriptPrompt(
             agent="task_manager",
             config=self._config,
             limits=LIMITS,

@@ -50,7 +50,7 @@ class Inbox:
                 await self._store_together(self._next_batch())
 
     def _next_batch(self) -> list[_Waiting]:
-        """As many callers as fit into a batch, at least one; those that were cancelled are left out."""
+        """Returns as many callers as fit into a batch, at least one; cancelled ones are left out."""
         batch: list[_Waiting] = []
         room = BATCH
         while self._waiting and (not batch or len(self._waiting[0].updates) <= room):

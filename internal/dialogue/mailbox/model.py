@@ -43,7 +43,7 @@ class InboxRow:
     attempts: int
     received_at: datetime
     chat_id: int | None = None
-    """With which chat it stays in order; None if that is not known."""
+    """The chat with which it stays in order; None if that is not known."""
 
     @property
     def key(self) -> str:

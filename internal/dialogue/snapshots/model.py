@@ -79,7 +79,7 @@ class Snapshot:
         return Snapshot(who, now, threads, self.by_rules)
 
     def content(self) -> dict[str, Any]:
-        """As JSON: `{"who": [{"text", "at", "messages"}], "now": [...], "threads": [...], "by": "model" | "rules"}`."""
+        """JSON: `{"who": [{"text", "at", "messages"}], "now": [...], "threads": [...], "by": "model" | "rules"}`."""
         parts: dict[str, Any] = {part: [_item_content(item) for item in self.part(part)] for part in PARTS}
         return parts | {"by": "rules" if self.by_rules else "model"}
 

@@ -17,7 +17,7 @@ from internal.flows.visibility.pending_forgettings import hidden_messages, quote
 from internal.llm.tokens import count_tokens
 
 MAX_TOKENS: Final = 24_000
-"""Of one transcript: 300 messages of 250 characters. A session has one call, however long it is."""
+"""Most characters of a transcript: 300 messages of 250. A session has one call, however long it is."""
 
 _AROUND: Final = 25
 """Tokens of a line besides its words: number, time, speaker."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.chronicle import repository as chronicle
-from internal.chronicle.model import Session, Trigger
+from internal.chronicle.model import Session, SessionCommand
 from internal.chronicle.service import CLOSING
 from internal.config.settings import DialogueConfig
 from internal.dialogue import repository as dialogue, turn_repository as turns
@@ -117,7 +117,7 @@ class Publication:
         self._ended.add(user_id)
 
     async def close_session(
-        self, user_id: int, command: Trigger | None = CLOSING, thread_id: int = 0
+        self, user_id: int, command: SessionCommand | None = CLOSING, thread_id: int = 0
     ) -> Session | None:
         """`/ss`, or `/db` (None): closes a topic's open session and publishes what can be. None if there is none.
 

@@ -66,7 +66,7 @@ class ArchivistObserver(RefusalObserver, Protocol):
         """`outcome` is created, closed, updated ..., or entities for things that are new."""
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
-        """`outcome` is created, changed, told, linked, unlinked, deleted, contradictions or suggested."""
+        """`outcome` is created, changed, referenced, linked, unlinked, deleted, contradictions or suggested."""
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None: ...
 

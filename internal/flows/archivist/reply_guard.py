@@ -127,7 +127,7 @@ def without_owner(reply: ArchivistReply, request: ArchivistRequest) -> tuple[lis
 
 
 class _Owner:
-    """Under which names the owner may stand in a reply."""
+    """The names a reply may use for the owner."""
 
     def __init__(self, request: ArchivistRequest) -> None:
         owner, self._lines = request.owner, request.transcript

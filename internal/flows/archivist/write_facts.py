@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
 from internal.errors import Refusal
-from internal.flows.forgetting.tombstones import without_forgotten
+from internal.flows.forgetting.fact_tombstones import without_forgotten
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import service
 from internal.knowledge.entities import resolve
@@ -62,7 +62,9 @@ def write_facts(
     if run.replaces is None:
         _cite_nodes(connection, run, resolved, numbered)
     else:
-        before = service.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+        before = service.remove_slice_claims(
+            connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1)
+        )
         _cite_nodes(connection, run, resolved, numbered)
         claims = service.without_corrected(connection, run.user_id, run.episode_id, claims)
         service.remove_unsupported(connection, run.user_id, before, claims, now=circumstances.now)

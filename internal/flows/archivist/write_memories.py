@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.chronicle import repository as chronicle
 from internal.errors import Refusal
-from internal.flows.forgetting.tombstones import without_forgotten_memories
+from internal.flows.forgetting.fact_tombstones import without_forgotten_memories
 from internal.flows.runs.slices import SliceLine
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
@@ -61,7 +61,9 @@ def write_memories(
     lookup, foreign = _without_foreign_instructions(lookup, lines)
     before = None
     if run.replaces is not None:
-        before = memory.withdraw_slice(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+        before = memory.remove_slice_observations(
+            connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1)
+        )
     setting = ReplyContext(
         episode_id=run.episode_id,
         lines={line.shown.number: observed(run.episode_id, line) for line in lines},
@@ -87,7 +89,7 @@ def write_memories(
 def _without_foreign_instructions(
     lookup: MemoryLookup, lines: Sequence[SliceLine]
 ) -> tuple[MemoryLookup, list[Refusal]]:
-    """Without the instructions that no message of the owner's to the bot gives: no page or import instructs it."""
+    """Drops instructions that rest on no message of the owner to the bot: pages and imports give none."""
     said = {line.shown.number for line in lines if line.message_id is not None and line.shown.owners_word}
     kept = [one for one in lookup.memories if not _instructs(one.node) or said.intersection(one.evidence)]
     refused = Refusal("not_own_words", "an instruction rests on what the owner told the bot")

@@ -88,7 +88,7 @@ class FileImports:
 
 
 class Known:
-    """Who sends a file to the bot was let in before."""
+    """The sender of a file was admitted before."""
 
     async def stored(self, user_id: int) -> bool:
         return True

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.flows.companion.contacts import open_with
-from internal.flows.companion.occasions import Coming, coming, local_day
+from internal.flows.companion.occasions import UpcomingOccasion, coming, local_day
 from internal.flows.views.person_mentions import mentions_of
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
@@ -31,14 +31,14 @@ _AHEAD: Final = timedelta(days=366)
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Facts are their own receipts, talks are the owner's own lines; `people` are facts about others around."""
+    """Facts name their sources, talks are the owner's own lines; `people` are facts about others around."""
 
     person: Person
     facts: Sequence[Fact]
     people: Sequence[Fact]
     talks: Sequence[EvidenceLine]
     still_open: Sequence[Task]
-    occasions: Sequence[Coming]
+    occasions: Sequence[UpcomingOccasion]
 
     @property
     def waiting(self) -> Sequence[Task]:
@@ -67,7 +67,7 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
     fresh = {line.quote: line for line in own if line.message_id not in orders and line.quote.rstrip(".") not in stated}
     newest = sorted(fresh.values(), key=lambda line: line.at, reverse=True)
     today = local_day(user, now)
-    shown: dict[str, Coming] = {}
+    shown: dict[str, UpcomingOccasion] = {}
     for one in coming(connection, user, today - _AROUND, today + _AHEAD, now=now):
         if one.person_id == person.id:
             shown.setdefault(one.occasion.fact_id, one)

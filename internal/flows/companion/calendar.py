@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.flows.companion.occasions import Coming, title, year_ahead
+from internal.flows.companion.occasions import UpcomingOccasion, title, year_ahead
 
 PATH: Final = "/calendar.ics"
 _SECRET: Final = "calendar"
 """Key in a user's settings: the hash of the secret; without it nobody may read the calendar."""
 _OCTETS: Final = 73
-"""Of a line, before it is folded."""
+"""Most bytes of a line before it is folded."""
 
 
 def calendar(connection: Connection, user: User, *, now: datetime) -> str:
@@ -53,7 +53,7 @@ def _store(connection: Connection, user_id: int, hashed: str | None) -> None:
     users.change(connection, user_id, settings=settings | ({_SECRET: hashed} if hashed else {}))
 
 
-def _event(one: Coming, language: str, now: datetime) -> Iterable[str]:
+def _event(one: UpcomingOccasion, language: str, now: datetime) -> Iterable[str]:
     yield "BEGIN:VEVENT"
     yield f"UID:{one.occasion.fact_id}-{one.kind}@laplaced"
     yield f"DTSTAMP:{now:%Y%m%dT%H%M%SZ}"

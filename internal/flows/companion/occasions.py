@@ -28,7 +28,7 @@ _PRESENT: Final = re.compile(r"\b(?:подар|дар(?:ил|ю|ит)|gift|prese
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
+class UpcomingOccasion:
     """An occasion on one day: its kind then, how many years it makes, and whose profile it is, if it has one."""
 
     occasion: Occasion
@@ -44,34 +44,34 @@ class Coming:
         return self.kind in YEARLY
 
 
-def coming(connection: Connection, user: User, begin: date, end: date, *, now: datetime) -> list[Coming]:
+def coming(connection: Connection, user: User, begin: date, end: date, *, now: datetime) -> list[UpcomingOccasion]:
     """The occasions between two days, both included, the earliest first."""
     known = occasions.of_owner(connection, user.user_id, now=now)
     found = [(one, kind, on) for one in known for kind, on in one.falls_on(begin, end)]
     profiles = people.people_at(connection, user.user_id, {one.node_id for one, *_ in found})
     mine = owner_node_id(user.user_id)
     listed = [
-        Coming(one, kind, on, one.years(on), profiles.get(one.node_id), own=one.node_id == mine)
+        UpcomingOccasion(one, kind, on, one.years(on), profiles.get(one.node_id), own=one.node_id == mine)
         for one, kind, on in found
     ]
     return sorted(listed, key=lambda one: (one.on, one.occasion.name, one.kind))
 
 
-def year_ahead(connection: Connection, user: User, *, now: datetime) -> list[Coming]:
+def year_ahead(connection: Connection, user: User, *, now: datetime) -> list[UpcomingOccasion]:
     """The occasions of the next twelve months."""
     today = local_day(user, now)
     end = occasions.day_of(today.year + 1, today.month, today.day) - timedelta(days=1)
     return coming(connection, user, today, end, now=now)
 
 
-def tastes(connection: Connection, user_id: int, one: Coming, *, now: datetime) -> list[Fact]:
+def tastes(connection: Connection, user_id: int, one: UpcomingOccasion, *, now: datetime) -> list[Fact]:
     """What is known of somebody's tastes, the last learned first."""
     wanted = FactFilter(node_id=one.occasion.node_id, relations=TASTES)
     found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=2 * _MOST)
     return [fact for fact in found if fact.source == one.occasion.node_id][:_MOST]
 
 
-def presents(connection: Connection, user: User, one: Coming) -> Sequence[EvidenceLine]:
+def presents(connection: Connection, user: User, one: UpcomingOccasion) -> Sequence[EvidenceLine]:
     """The lines about presents for somebody, newest first."""
     person = people.resolve(connection, user.user_id, one.person_id) if one.person_id is not None else None
     if person is None:
@@ -86,7 +86,7 @@ def local_day(user: User, now: datetime) -> date:
     return now.astimezone(ZoneInfo(user.tz)).date()
 
 
-def title(one: Coming, language: str) -> str:
+def title(one: UpcomingOccasion, language: str) -> str:
     """The name of an occasion and its person in a language; the owner's own occasions keep their wording."""
     if one.own:
         return one.occasion.text

@@ -20,7 +20,7 @@ from internal.errors import ModelUnavailable
 from internal.events import repository as events
 from internal.flows.companion import occasions
 from internal.flows.companion.contacts import Contacts, LastContact, open_with
-from internal.flows.companion.occasions import Coming, local_day
+from internal.flows.companion.occasions import UpcomingOccasion, local_day
 from internal.flows.companion.today import Agenda, agenda
 from internal.flows.reflections.model import Reflection
 from internal.flows.reflections.service import Reflections
@@ -61,7 +61,7 @@ class Wording(Protocol):
     """Writes what is said, as Markdown in the owner's language."""
 
     def occasion(
-        self, user: User, one: Coming, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
+        self, user: User, one: UpcomingOccasion, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
     ) -> str:
         """The line a week before, with tastes and past presents, or on the day."""
 
@@ -235,7 +235,7 @@ class CompanionScheduler:
         found = occasions.coming(connection, user, today, today + AHEAD, now=now)
         return sum(self._announce(connection, user, one, today, now) for one in found)
 
-    def _announce(self, connection: Connection, user: User, one: Coming, today: date, now: datetime) -> bool:
+    def _announce(self, connection: Connection, user: User, one: UpcomingOccasion, today: date, now: datetime) -> bool:
         said_on = local_day(user, one.occasion.said_at)
         week = one.on - AHEAD
         ahead = today + _USEFUL <= one.on

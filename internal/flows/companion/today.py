@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.flows.companion.contacts import with_person
-from internal.flows.companion.occasions import Coming, coming, local_day
+from internal.flows.companion.occasions import UpcomingOccasion, coming, local_day
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.tasks import repository as tasks
@@ -27,7 +27,7 @@ class Agenda:
     first: date
     last: date
     tasks: Sequence[Task]
-    occasions: Sequence[Coming]
+    occasions: Sequence[UpcomingOccasion]
     promises: Sequence[Task]
     waiting: Sequence[Task]
     contacts: Sequence[Task]

@@ -28,7 +28,7 @@ from internal.knowledge.facts import occasions
 from internal.knowledge.model import FactFilter
 from internal.language.kinship.kinds import kin_of_label, kin_word
 from internal.language.text.spelling import name_key
-from internal.people.bio import made_of_names, sentences
+from internal.people.bio import made_of_names, sentences_of_bio
 from internal.people.model import Circle, Person
 
 _KINDS: Final[Mapping[str, ItemKind]] = {relation: kind for kind, relation in RELATIONS.items()}  # type: ignore[misc] # its keys are kinds
@@ -185,6 +185,6 @@ def _nicknames(person: Person, read: Contact, known: set[str]) -> list[Property]
 def _noted(card: Card, person: Person) -> Card:
     """The card with the profile's words as its note, unless its own note holds them."""
     note = name_key(" ".join(one.text for one in card if one.name == "NOTE"))
-    if made_of_names(person) or all(name_key(one) in note for one in sentences(person.bio)):
+    if made_of_names(person) or all(name_key(one) in note for one in sentences_of_bio(person.bio)):
         return card
     return [*(one for one in card if one.name != "NOTE"), Property("NOTE", escaped(person.bio))]

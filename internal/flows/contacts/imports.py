@@ -19,7 +19,7 @@ from internal.events import repository as events
 from internal.flows.contacts import review
 from internal.flows.contacts.exports import export_cards
 from internal.flows.contacts.matching import RELATIONS, Index, item_key, people_with_similar_names, ways
-from internal.flows.forgetting.erasure import episode_key
+from internal.flows.forgetting.erasure_run import episode_key
 from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.graph import store
 from internal.import_formats.contact_card import DATED, CardItem, Contact, contact_of
@@ -194,7 +194,7 @@ class _Taking:
     def _store(
         self, contact: Contact, person: Person | None, fresh: Sequence[CardItem], namesakes: Sequence[int]
     ) -> Person | None:
-        """Stores what is new of a card, with an episode of its lines as the receipt. None if it is refused."""
+        """Stores what is new of a card, with an episode of its lines as the source. None if it is refused."""
         user_id = self._user.user_id
         lines = [contact.name, *(review.line_of(item, self._user.lang) for item in fresh)]
         segments = [Segment(n, self._now, text, None, own=False) for n, text in enumerate(lines, start=1)]

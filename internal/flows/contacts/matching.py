@@ -46,7 +46,7 @@ def region_of(tz: str) -> str | None:
 
 
 def item_key(item: CardItem, region: str | None) -> tuple[str, str]:
-    """By what two items are the same."""
+    """The key by which two items of cards are equal."""
     match item.kind:
         case "phone":
             return item.kind, phone_key(item.value, region)

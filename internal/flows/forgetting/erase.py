@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 from internal.artifacts import repository as artifacts
 from internal.dialogue import removal_repository as dialogue_erasure
 from internal.errors import NotFound, Refused, expect_found
-from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones as forgetting_tombstones
-from internal.flows.forgetting.erasure import Erasure, forget_cards
-from internal.flows.forgetting.messages import by_ids
+from internal.flows.forgetting import bio_sentences, fact_tombstones as forgetting_tombstones, memories, notifications
+from internal.flows.forgetting.erasure_run import Erasure, forget_cards
 from internal.flows.forgetting.person_naming import PersonNaming
 from internal.flows.forgetting.report import ErasureReport
+from internal.flows.forgetting.requested_messages import by_ids
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
 from internal.flows.sessions import lifecycle

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.dialogue import removal_repository as dialogue_erasure
 from internal.errors import Conflict
 from internal.flows.forgetting.erase import erase
-from internal.flows.forgetting.messages import by_ids
+from internal.flows.forgetting.requested_messages import by_ids
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people import hidden_parts, removal_repository, support
 from internal.people.repository import CHANGE_KIND

@@ -14,7 +14,7 @@ from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue, search_item_repository as message_items
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting.erasure_preview import preview
-from internal.flows.forgetting.messages import always_taken, by_ids
+from internal.flows.forgetting.requested_messages import always_taken, by_ids
 from internal.flows.forgetting.shared_support_repository import sharing
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.visibility.pending_forgettings import messages_to_forget
@@ -129,7 +129,7 @@ def _update_search_and_chronicle(connection: Connection, asked: Forgetting, mess
 
 
 def _touch_events(connection: Connection, user_id: int, messages: Iterable[str]) -> None:
-    """Notes that events of messages were hidden or shown: what follows the chronicle looks at them anew.
+    """Notes that events of messages were hidden or shown: what follows the chronicle looks at them again.
 
     Their neighbours too, up to the next visible one: NEXT leads past what is hidden.
     """

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.flows.forgetting.tombstones import mark_memories_forgotten
+from internal.flows.forgetting.fact_tombstones import mark_memories_forgotten
 from internal.flows.visibility.name_traces import is_proper
 from internal.graph.model import Node
 from internal.graph.store import owner_node_id
@@ -70,7 +70,7 @@ def mark_memory_forgotten(connection: Connection, user_id: int, node: Node, key:
     mark_memories_forgotten(connection, user_id, [(node.label, one) for one in words], key, at)
 
 
-def telling(removal: Removal) -> list[str]:
+def identifying_texts(removal: Removal) -> list[str]:
     """The erased words that are searched in other texts: sentences, and proper names.
 
     A common word that was a concept or keyword occurs in unrelated texts.

@@ -11,7 +11,7 @@ from internal.dialogue.model import Message
 from internal.dialogue.reply_source_repository import citing
 from internal.dialogue.search_item_repository import words_of
 from internal.flows.forgetting.erasure_preview import preview
-from internal.flows.forgetting.messages import with_quotations
+from internal.flows.forgetting.requested_messages import with_quotations
 from internal.flows.forgetting.shared_support_repository import supporting_messages
 from internal.language.names.forms import holds_any, sentence_forms
 from internal.people import removal_repository, repository as people, service as people_service

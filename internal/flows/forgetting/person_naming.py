@@ -10,7 +10,7 @@ from internal.errors import NotFound
 from internal.flows.visibility import name_traces
 from internal.language.names.forms import case_forms
 from internal.people import removal_repository, repository as people
-from internal.people.bio import sentences
+from internal.people.bio import sentences_of_bio
 from internal.people.model import Person
 from internal.storage.forgetting import traces
 
@@ -42,7 +42,7 @@ class PersonNaming:
         others = name_traces.names_of_others(connection, user_id, ids)
         words = name_traces.words_of(name for person in profiles for name in person.names)
         words |= {str(one) for person in profiles for one in (person.username, person.telegram_id) if one}
-        phrases = {one for person in profiles for one in sentences(person.bio) if len(one) >= _LONG_SENTENCE}
+        phrases = {one for person in profiles for one in sentences_of_bio(person.bio) if len(one) >= _LONG_SENTENCE}
         own = name_traces.own_names(words, others)
         by_name = name_traces.naming_person(own, others)
         pattern = traces.mention_pattern(words | case_forms(words), ids, phrases)

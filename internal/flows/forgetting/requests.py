@@ -15,9 +15,9 @@ from internal.events import repository as events
 from internal.events.trigger import caused_by
 from internal.flows.forgetting import bio_sentences, erase as forgetting_erase, named_tasks
 from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
-from internal.flows.forgetting.messages import always_taken, document_of, with_quotations
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
+from internal.flows.forgetting.requested_messages import always_taken, document_of, with_quotations
 from internal.flows.visibility.lines import own_messages
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock

@@ -33,7 +33,7 @@ _CHANGES: Final = 500
 """Changes of one batch, applied and marked together."""
 
 _MANY: Final = 20_000
-"""With more changes than this to follow, a mirror is rebuilt: that is faster."""
+"""Most changes that a mirror follows; with more it is rebuilt, which is faster."""
 
 _TOGETHER_S: Final = 0.2
 """How long a change waits for others, to be written with them."""

@@ -57,7 +57,7 @@ def batch_of(connection: Connection, user_id: int, changes: Sequence[GraphChange
     edges |= {one.edge.id: one for one in repository.edges_at(connection, user_id, nodes.keys() - set(mirrored))}
     batch.edges += _edges(connection, user_id, edges.values())
     changed = _changed_sessions(connection, user_id, ids, nodes.keys() - set(mirrored))
-    batch.gone_nodes |= ids.get(chronicle.EVENT_CHANGE, set())  # put in anew with its session, if there is one left
+    batch.gone_nodes |= ids.get(chronicle.EVENT_CHANGE, set())  # put in again with its session, if there is one left
     batch.gone_sessions |= changed
     _add_sessions(batch, connection, user_id, changed)
     return batch

@@ -31,7 +31,7 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes the last merge of this person into another, once however often it is called; as `split`."""
+    """Undoes the last merge of this person into another, as `people_merge.undo`; a second call changes nothing."""
     return _split_pair(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
 
 

@@ -58,7 +58,7 @@ def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) ->
 
 
 def renew(connection: Connection, user_id: int, now: datetime) -> None:
-    """Finds the communities anew and keeps them until the next night."""
+    """Finds the communities again and keeps them until the next night."""
     found = grouped(_weights(connection, user_id, now), _stored_communities(connection, user_id))
     agent_state.save_state(connection, agent_state.agent_id(AGENT, user_id), AGENT, found, user_id=user_id, now=now)
 

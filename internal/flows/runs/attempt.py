@@ -30,7 +30,8 @@ from internal.flows.visibility.pending_forgettings import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import DAILY_COST, SUSPECT, Run, RunState, claim_of, retry_delay
+from internal.scheduling.retry import retry_delay
+from internal.scheduling.run import DAILY_COST, SUSPECT, Run, RunState, claim_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.agents.ask_model import Asking, ask_together
+from internal.agents.ask_model import TranscriptPrompt, ask_together
 from internal.agents.model import AgentReply
 from internal.events.trigger import caused_by
 from internal.flows.runs.handler import Prepared, RunHandler, run_links
@@ -27,7 +27,7 @@ class Companion:
 
     run: Run
     prepared: Prepared[Any]
-    asked: Asking
+    asked: TranscriptPrompt
 
 
 Replies = list[tuple[Companion, AgentReply]]
@@ -41,7 +41,7 @@ class Together:
         database: Database,
         chat: ChatModel | None,
         handlers: Sequence[RunHandler[Any, Any]],
-        asking: Mapping[str, Callable[[Any], Asking]],
+        asking: Mapping[str, Callable[[Any], TranscriptPrompt]],
     ) -> None:
         self._database, self._chat, self._asking = database, chat, asking
         self._handlers = [handler for handler in handlers if handler.agent in asking]
@@ -49,7 +49,7 @@ class Together:
         self._first, self._others = (names[0], names[1:]) if chat is not None and len(names) > 1 else ("", [])
 
     def waits(self, connection: Connection, run: Run) -> bool:
-        """Whether a run has to wait: for the first agent's reply, or, the first, for what others still apply."""
+        """Whether a run must wait: the first agent until the others have applied, the others for its reply."""
         if run.agent == self._first and run.state == RunState.DUE:
             return open_runs.any_replied(connection, run.user_id, self._others)
         return (

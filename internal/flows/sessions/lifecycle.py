@@ -12,8 +12,8 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.chronicle import repository as chronicle_repository, service as chronicle
-from internal.chronicle.model import ChronicleEvent, Session, Trigger
-from internal.chronicle.service import Lost, Spoken
+from internal.chronicle.model import ChronicleEvent, Session, SessionCommand
+from internal.chronicle.service import ChronicleMessage, RemovedEvents
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
 from internal.dialogue.notifications import repository as notifications
@@ -45,7 +45,7 @@ class SessionLifecycle:
         *,
         tz: str,
         now: datetime,
-        command: Trigger | None = None,
+        command: SessionCommand | None = None,
         about: str | None = None,
     ) -> bool:
         """C2: adds a user's message to the line. True if it closed another session first, as `/db` does.
@@ -78,7 +78,7 @@ class SessionLifecycle:
         connection: Connection,
         user_id: int,
         now: datetime,
-        command: Trigger | None = None,
+        command: SessionCommand | None = None,
         *,
         before_seq: int | None = None,
         thread_id: int = 0,
@@ -140,7 +140,7 @@ def closed_by(connection: Connection, session: Session) -> str | None:
     return None if event is None else event.payload.get("command")
 
 
-def _tell_closed(connection: Connection, session: Session, command: Trigger | None, now: datetime) -> None:
+def _tell_closed(connection: Connection, session: Session, command: SessionCommand | None, now: datetime) -> None:
     said = [one.message_id for one in chronicle_repository.events_of_session(connection, session.user_id, session.id)]
     events.append(
         connection,
@@ -168,7 +168,7 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> None:
         _judge_anew(connection, message.user_id, session_id, now, now + EDITING, behind=BEHIND)
 
 
-def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> Lost:
+def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> RemovedEvents:
     """Takes messages that are being erased out of the chronicle, before they leave the log.
 
     What the analyst was shown and answered of their sessions is emptied; a session that was judged is judged again.
@@ -199,14 +199,14 @@ def _judge_anew(
 
 
 def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
-    """Drops Analyses that lost their words to an erasure, and names sessions anew without what `holds` finds."""
+    """Drops Analyses that lost their words to an erasure, and names sessions again without what `holds` finds."""
     chronicle.drop_emptied(connection, user_id)
     chronicle.name_again(connection, user_id, holds)
 
 
-def _spoken(message: Message) -> Spoken:
+def _spoken(message: Message) -> ChronicleMessage:
     said = (message.user_id, message.id, message.content, message.timestamp)
-    return Spoken(*said, message.rev, message.thread_id or 0)
+    return ChronicleMessage(*said, message.rev, message.thread_id or 0)
 
 
 def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:

@@ -12,10 +12,10 @@ from internal.knowledge.model import Segment
 from internal.llm.tokens import count_tokens
 
 REPLY_TOKENS = 500
-"""Of one archivist's reply, a guess: a few people and facts a slice."""
+"""Tokens of one reply of the archivist, a guess: a few people and facts a slice."""
 
 BESIDE_TOKENS = 500
-"""Of a prompt beside instructions and transcript, a guess: the owner and the known people."""
+"""Tokens of a prompt beside instructions and transcript, a guess: the owner and the known people."""
 
 
 class Forecast:

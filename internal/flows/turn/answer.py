@@ -29,12 +29,12 @@ from internal.errors import (
 )
 from internal.events.trigger import caused_by
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
-from internal.flows.turn.attempts import MAX_STARTS, AttemptOutcome, Attempts, Last
+from internal.flows.turn.attempts import MAX_STARTS, AttemptLimits, AttemptOutcome, Attempts
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.commands.apply import CommandFlow
-from internal.flows.turn.commands.honest_reply import Claims
 from internal.flows.turn.commands.model import NO_COMMANDS, ChangeTask, Commands
 from internal.flows.turn.commands.reminder_requests import ReminderRequest, ReminderRequests
+from internal.flows.turn.commands.reply_check import Claims
 from internal.flows.turn.failure_reply import sorry_key
 from internal.flows.turn.files import Files, Keyboard, of_files_alone, unread_files, unread_lines, with_files
 from internal.flows.turn.intake import IntakePhrases
@@ -46,7 +46,7 @@ from internal.flows.turn.tools.web_pages import Web
 from internal.llm.model import ChatReply, Usage
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class _Orders:
 
 
 class Drafts(Protocol):
-    """Where an answer is shown while it is written. Cosmetic: may be dropped, never fails."""
+    """Shows an answer while it is written. Cosmetic: may be dropped, never fails."""
 
     async def begin(self, turn: Turn) -> None:
         """Shows that an answer is being prepared; a later call, that it is prepared again."""
@@ -203,7 +203,7 @@ class TurnFlow:
 
         return await self._database.write(work, point="C3")
 
-    async def _attempt(self, question: PromptInputs, stop: asyncio.Event, last: Last) -> AttemptOutcome:
+    async def _attempt(self, question: PromptInputs, stop: asyncio.Event, last: AttemptLimits) -> AttemptOutcome:
         if (line := of_files_alone(question.asked, self._phrases, question.user)) is not None:
             return await self._say(question, line, TurnState.ANSWERED, below=self._below(question))
         if question.turn.attempts > MAX_STARTS:
@@ -285,7 +285,7 @@ class TurnFlow:
         return None
 
     async def _failed(
-        self, question: PromptInputs, error: ModelError, stop: asyncio.Event, last: Last
+        self, question: PromptInputs, error: ModelError, stop: asyncio.Event, last: AttemptLimits
     ) -> AttemptOutcome:
         """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
         turn = question.turn
@@ -321,6 +321,6 @@ class TurnFlow:
 
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
-"""Of a model that was interrupted: the text so far. Its cost is kept by the call recorder."""
+"""Answers with the text so far of a model that was interrupted. The call recorder keeps its cost."""
 _GRANTED_REPLY = ChatReply("", "rules", Usage())
-"""To a question that is nothing but requests: the tasks that are opened are the answer."""
+"""Answers a question that is nothing but requests: the tasks that are opened are the answer."""

@@ -8,7 +8,7 @@ MAX_FAILURES = 3
 """Failures of one answer in one process, before its user is sent an apology."""
 
 MAX_SILENCES = 2
-"""Of those, at which the model did not even begin: each costs the user the whole limit."""
+"""Most attempts at which the model does not even begin: each costs the user the whole limit."""
 
 MAX_EDITS = 2
 """Answers that an edit of the question may make useless. The next one is sent all the same."""
@@ -27,7 +27,7 @@ class AttemptOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class AttemptLimits:
     """Whether a failure, a silence or an edit would not lead to another attempt."""
 
     failure: bool
@@ -41,10 +41,10 @@ class Attempts:
     def __init__(self) -> None:
         self._outcomes = Counter[AttemptOutcome]()
 
-    def last(self, starts: int) -> Last:
+    def last(self, starts: int) -> AttemptLimits:
         """What would end the attempt that begins now, the `starts`-th of all processes."""
         failures = 1 + self._outcomes[AttemptOutcome.FAILED] + self._outcomes[AttemptOutcome.SILENT]
-        return Last(
+        return AttemptLimits(
             failure=failures >= MAX_FAILURES or starts >= MAX_STARTS,
             silence=1 + self._outcomes[AttemptOutcome.SILENT] >= MAX_SILENCES,
             edit=self._outcomes[AttemptOutcome.EDITED] >= MAX_EDITS,

@@ -21,14 +21,14 @@ from internal.dialogue.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.events import repository as events
 from internal.flows.turn.intake import IntakePhrases
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.storage.database import Database
 
 UNKNOWN_WAIT = timedelta(seconds=30)
 MAX_UNCERTAIN = 2
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
 MAX_ATTEMPTS = 50
-"""With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
+"""Attempts at one row: about four hours of an unreachable Telegram, after which it is shown as failed."""
 PATIENCE = 3
 """Failures of Telegram's server at a message after which the others of its chat no longer wait for it."""
 FILES = ("document", "photo")

@@ -130,7 +130,7 @@ def _words_in(attachment: Mapping[str, Any]) -> str:
 
 
 def _setting(phrases: IntakePhrases, user: User, kind: str) -> str:
-    """For who runs the bot: by which setting such files are read."""
+    """A hint for the operator: the setting by which such files are read."""
     setting = "media.transcription" if kind in SPOKEN else "media.vision" if kind == "photo" else ""
     return phrases(user.lang, "cannot-read-setting", setting=setting) if setting and user.role is Role.OWNER else ""
 

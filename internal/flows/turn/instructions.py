@@ -58,7 +58,7 @@ def keep(connection: Connection, message: Message, now: datetime) -> None:
 
 def keep_again(connection: Connection, message: Message, now: datetime) -> None:
     """As `keep`, for a message that was edited: what only its former words instructed goes."""
-    memory.withdraw_message(connection, message.user_id, message.id, now=now)
+    memory.remove_message_observations(connection, message.user_id, message.id, now=now)
     keep(connection, message, now)
 
 

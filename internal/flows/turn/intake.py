@@ -47,7 +47,7 @@ ALBUM = timedelta(seconds=1)
 """How long the next picture of an album is waited for, where messages are not grouped otherwise."""
 
 ALONE = timedelta(minutes=5)
-"""For so long a file is left to the turn of its message; then a job reads it."""
+"""How long a file is left to the turn of its message; then a job reads it."""
 
 
 class IntakePhrases(Protocol):

@@ -145,7 +145,7 @@ class Requests:
             if question.text.strip():
                 with caused_by(turn=turn.id):
                     self._built[_lane(turn)] = (question, await self._build(question))
-        except Exception:  # border of the preparation: the request is built anew when the turn begins
+        except Exception:  # border of the preparation: the request is rebuilt when the turn begins
             log.exception("request_not_prepared", extra={"turn": turn.id})
 
 

@@ -99,7 +99,7 @@ class PromptInputs:
 
     @property
     def wanted(self) -> Asked:
-        """As the rules of discretion take it, with what the owner said before."""
+        """The question for the rules of discretion, with what the owner said before."""
         earlier = (one for one in self.earlier[-SAID_BEFORE:] if one.role == "user")
         return Asked(self.text, self.said, list(filter(None, map(_said, earlier))))
 
@@ -247,7 +247,7 @@ class Prompts:
         return await self._discretion.titles(question.user.user_id, question.wanted, titles)
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
-        """As many of the latest messages as the token budget holds, each counted as it is sent.
+        """The latest messages that fit into the token budget, each counted as it is sent.
 
         What is cut off grows in steps of up to half of what fits, so that the next prompts begin alike and a provider
         can cache them.

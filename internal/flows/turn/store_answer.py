@@ -27,7 +27,7 @@ from internal.flows.turn.prompt import PromptInputs
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.llm.model import ChatReply
 from internal.memory.plasticity.decay import Plasticity
-from internal.memory.plasticity.operations import touch_used
+from internal.memory.plasticity.strength_changes import touch_used
 from internal.scheduling.clock import Clock
 from internal.storage.change_log import changes_together
 from internal.storage.database import Database
@@ -35,7 +35,7 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 RESPONDER = "agent:Responder"
-"""Its name in events."""
+"""The name of the action in events."""
 
 STOPPED = "⏹"
 """Replaces a placeholder whose answer was stopped before its first word."""

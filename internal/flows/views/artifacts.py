@@ -27,7 +27,7 @@ class TextPart:
     page: int | None
     text: str
     position: str
-    """Its file and page, as they are cited."""
+    """The file and page of a passage, as they are cited."""
 
 
 def visible(connection: Connection, user_id: int, *, limit: int, offset: int = 0) -> list[Artifact]:

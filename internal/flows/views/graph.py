@@ -128,7 +128,7 @@ def neighbourhood(
 
 
 def starting_points(connection: Connection, user_id: int, *, limit: int) -> list[SeenNode]:
-    """Where to begin: the owner himself, if anything is known of him or he knows anybody, then what has most edges."""
+    """Nodes to begin with: the owner, if anything is known of him or he knows anybody, then those with most edges."""
     himself = store.owner_node_id(user_id)
     busiest = explore_repository.busiest(connection, user_id, limit=limit)
     ids = list(dict.fromkeys((himself, *busiest)))
@@ -257,7 +257,7 @@ def _add_circles(connection: Connection, user_id: int, node: SeenNode, filter_: 
 def _circle_edges(
     connection: Connection, user_id: int, ids: Collection[str], filter_: GraphFilter
 ) -> dict[str, SeenEdge]:
-    """From the owner, if he is among these nodes, to the people among them."""
+    """Edges from the owner, if he is among these nodes, to the people among them."""
     owner_id = store.owner_node_id(user_id)
     if owner_id not in ids:
         return {}

@@ -1,4 +1,4 @@
-"""Who is what to whom among an owner's people: typed facts between them, and what their profiles call them."""
+"""The map of an owner's people: typed facts between them, and what their profiles call them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -67,7 +67,7 @@ class PeopleMaps:
         return ties, listed
 
     async def answer(self, user: User, question: str) -> Sequence[str]:
-        """Who is asked for by a relation, a line for each; empty for a question about anything else."""
+        """Answers who somebody is by relation, a line for each; empty for a question about anything else."""
         if not ASKS.search(question):
             return ()
         try:

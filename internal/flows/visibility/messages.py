@@ -13,12 +13,12 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.events.timeline_repository import TimelineEvent
 from internal.flows.visibility.pending_forgettings import everything_asked, messages_to_forget
-from internal.flows.visibility.snapshot import telling
+from internal.flows.visibility.snapshot import mentions_of_pending
 from internal.knowledge import episode_repository as episodes
 from internal.storage.forgetting import forgettings, traces
 
 
-class _ToForget:
+class _PendingMessages:
     """The messages of one owner that are about to be forgotten: single ones, or all up to a moment."""
 
     def __init__(self, connection: Connection, user_id: int) -> None:
@@ -35,20 +35,20 @@ class _ToForget:
 
 def messages_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
     """The owner's messages that are not about to be forgotten."""
-    to_forget = _ToForget(connection, user_id)
+    to_forget = _PendingMessages(connection, user_id)
     return [one for one in found if not to_forget.has(one.id, one.timestamp)]
 
 
 def events_shown(connection: Connection, found: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     """The same events, of any owners, without the text of messages that are about to be forgotten."""
-    known: dict[int, _ToForget] = {}
+    known: dict[int, _PendingMessages] = {}
 
     def shown(found_event: TimelineEvent) -> TimelineEvent:
         user_id, said_at = found_event.event.user_id, found_event.said_at
         if user_id is None or said_at is None:
             return found_event
         if user_id not in known:
-            known[user_id] = _ToForget(connection, user_id)
+            known[user_id] = _PendingMessages(connection, user_id)
         to_forget = known[user_id].has(found_event.event.payload["message"], said_at)
         return replace(found_event, text=None) if to_forget else found_event
 
@@ -63,14 +63,14 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     """
     if call.user_id is None or call.prompt is None:
         return True
-    to_forget = _ToForget(connection, call.user_id)
+    to_forget = _PendingMessages(connection, call.user_id)
     if to_forget.all_at(call.at):
         return False
     asked = forgettings.pending(connection, call.user_id)
     if not asked:
         return True
     prompt, reply = json.dumps(call.prompt, ensure_ascii=False), call.reply or ""
-    tells = telling(connection, asked)
+    tells = mentions_of_pending(connection, asked)
     if tells(prompt) or tells(reply):
         return False
     said = dialogue.by_ids(connection, call.user_id, sorted(to_forget.ids))

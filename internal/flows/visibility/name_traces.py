@@ -106,7 +106,7 @@ def clear_retellings(
     cleared = 0
     for source, target in ends:
         for node_id, other in ((source, target), (target, source)):
-            holds = _retelling(facts, [names[other]] if other in names else [])
+            holds = _states_fact(facts, [names[other]] if other in names else [])
             node = store.get_node(connection, user_id, node_id)
             person = _person_of(connection, user_id, node_id)
             if person is not None:
@@ -193,7 +193,7 @@ def _cases(word: str) -> str:
     return f"(?:{'|'.join(map(re.escape, written_forms(word)))})"
 
 
-def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
+def _states_fact(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
     named = naming(names)
     return lambda text: named(text) or any(not materially_different(text, fact) for fact in facts)
 

@@ -35,7 +35,7 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[SnapshotVe
     messages = messages_to_forget(connection, user_id)
     for one in asked:
         messages |= _messages_with(connection, one)
-    to_forget = telling(connection, asked)
+    to_forget = mentions_of_pending(connection, asked)
 
     def show(version: SnapshotVersion) -> SnapshotVersion:
         if everything is not None and version.created_at <= everything.created_at:
@@ -70,7 +70,7 @@ def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[Snapsh
     return states
 
 
-def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
+def mentions_of_pending(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
     """A test for texts that state a fact or memory, or name a person or thing, with a pending forgetting."""
     of_lines = traces.LineTest(line for one in asked for line in _lines(connection, one))
     of_things = name_traces.naming((name for one in asked for name in _names_of_thing(connection, one)), shortest=1)

@@ -142,7 +142,7 @@ class Falkor:
 
 
 async def _connection(url: str) -> Connection:
-    """To one server, or to the cluster that it is a part of."""
+    """Connects to one server, or to the cluster that it is a part of."""
     imported()
     from redis.asyncio import Redis
     from redis.asyncio.cluster import RedisCluster

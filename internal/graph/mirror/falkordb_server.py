@@ -158,7 +158,7 @@ async def running(folder: Path, *, rows: int) -> AsyncIterator[EmbeddedFalkor]:
 
 
 def socket_of(folder: Path) -> Path:
-    """Where the server of a folder listens: in it, or beside the system's temporary files if that path is too long."""
+    """The socket of a folder's server: in the folder, or a temporary file if that path is too long."""
     socket = folder.absolute() / "falkordb.sock"
     if len(os.fsencode(socket)) <= _LONGEST_SOCKET:
         return socket

@@ -88,7 +88,7 @@ class GraphMirror(Protocol):
 
     @property
     def target(self) -> str:
-        """Where it is, without a password: the key of its cursors."""
+        """The address without a password: the key of its cursors."""
 
     async def mark(self, user_id: int) -> MirrorMark | None:
         """The mark of this owner's mirror; None if it does not exist or does not match its mark."""

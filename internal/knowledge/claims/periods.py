@@ -134,13 +134,13 @@ class Track:
         self.dated.append(fresh)
         self.contested += [(period, fresh) for period in running if stops(period) > moment]
 
-    def _end(self, claim: Claim, moment: datetime) -> _LooseEnd | None:
+    def _end(self, claim: Claim, moment: datetime) -> _UndatedEnd | None:
         """Ends the running period. Returns an end that ends no period here."""
         running = [period for period in self.dated if period.runs_until(moment)]
         if running:
             period = max(running, key=lambda one: (one.owned == owned(claim), starts(one)))
             if period.owned and not owned(claim) and period.end != moment:
-                return _LooseEnd(period)
+                return _UndatedEnd(period)
             if period.end is None or (owned(claim) and not period.owned):
                 period.end, period.said_end = moment, False
             period.ends.append(claim)
@@ -149,7 +149,7 @@ class Track:
         if earlier and not earlier[-1].said_end:
             earlier[-1].ends.append(claim)
             return None
-        return _LooseEnd(None)
+        return _UndatedEnd(None)
 
     def _vague_end(self, ends: Sequence[Claim]) -> SpanDraft | None:
         if not ends:
@@ -168,7 +168,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class _LooseEnd:
+class _UndatedEnd:
     """An end that ended nothing, and the period of the owner's that it may not end."""
 
     against: SpanDraft | None
@@ -195,7 +195,7 @@ def _join(period: SpanDraft, claim: Claim) -> None:
 
 
 @dataclass(slots=True)
-class Cutting:
+class CutPeriod:
     """A period cut at what began later on other tracks. `passed` are claims that might have closed a piece of it and
     did not, with whether only the owner's word kept it open."""
 
@@ -203,10 +203,10 @@ class Cutting:
     passed: list[tuple[SpanDraft, Claim, bool]]
 
 
-def cut_period(period: SpanDraft, others: Sequence[Claim]) -> Cutting:
-    """Closes a dated period at the claims of other targets (in order of time) and begins it anew where it is claimed
+def cut_period(period: SpanDraft, others: Sequence[Claim]) -> CutPeriod:
+    """Closes a dated period at the claims of other targets (in order of time) and begins it again where it is claimed
     again. Claims from exactly the same moment as one of its own close nothing."""
-    cutting = Cutting([], [])
+    cutting = CutPeriod([], [])
     waiting = list(period.claims)
     piece: SpanDraft | None = None
     for other in others:
@@ -228,7 +228,7 @@ def cut_period(period: SpanDraft, others: Sequence[Claim]) -> Cutting:
 
 
 def _advance(
-    cutting: Cutting, period: SpanDraft, piece: SpanDraft | None, waiting: list[Claim], until: Claim | None
+    cutting: CutPeriod, period: SpanDraft, piece: SpanDraft | None, waiting: list[Claim], until: Claim | None
 ) -> SpanDraft | None:
     """Takes the period's own claims up to that of another track, beginning a new piece where none is open."""
     while waiting and (until is None or starts(waiting[0]) <= starts(until)):

@@ -204,7 +204,7 @@ class _Timeline:
     def _compare_unsaid(self, dated: Sequence[SpanDraft]) -> None:
         """Rule 9."""
         for closed, running in permutations(dated, 2):
-            if closed.track != running.track and closed.end == running.start and _doubted(closed, running):
+            if closed.track != running.track and closed.end == running.start and _is_doubted(closed, running):
                 self._clashes.append(("unknown_date", closed, running))
 
     def _compare_denials(self, periods: Sequence[SpanDraft]) -> None:
@@ -316,7 +316,7 @@ def _only_parallel(period: SpanDraft) -> bool:
     return bool(period.all_claims) and all(map(also, period.all_claims))
 
 
-def _doubted(closed: SpanDraft, running: SpanDraft) -> bool:
+def _is_doubted(closed: SpanDraft, running: SpanDraft) -> bool:
     """Whether the running period may have ended with the one it seems to have closed: rule 9."""
     begun = running.starts_at(starts(running))
     if running.end is not None or any(claim.valid_stated or also(claim) for claim in begun):

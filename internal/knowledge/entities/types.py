@@ -69,7 +69,7 @@ DEFAULT_TYPES: Sequence[EntityType] = (
         "Object", "a thing, a device, a tool", "lowest", subtype="tool", attributes={"description": "what it is"}
     ),
 )
-"""In the order of their priority: the first that fits is the type."""
+"""Types by priority: the first that fits is the type."""
 
 _UNDERSTOOD = (
     EntityType(PERSON, "a human being", subtype="person", offered=False),

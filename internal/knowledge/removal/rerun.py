@@ -33,7 +33,9 @@ class SliceClaims:
     names: Mapping[str, Collection[str]]
 
 
-def withdraw_slice(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> SliceClaims:
+def remove_slice_claims(
+    connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
+) -> SliceClaims:
     """Removes the support of these segments; `remove_unsupported` then removes what has none left.
 
     Claims that the owner made or retracted keep their lines.

@@ -32,8 +32,8 @@ from internal.language.commands.vocabulary import (
     WORD,
     Command,
     content_words,
+    corrected_spelling,
     forms,
-    mended,
     readings,
 )
 from internal.language.dates.spoken_hours import SPOKEN
@@ -255,7 +255,7 @@ def _english(folded: str, match: re.Match[str]) -> tuple[str | None, int]:
             kind, end = its_kind, match.start() + len(phrase)
     if match[0] in _TAKING and _FROM_MEMORY.search(folded):
         kind = "remove"
-    kind = kind or VERBS.get(match[0]) or VERBS.get(mended(match[0], "en"))
+    kind = kind or VERBS.get(match[0]) or VERBS.get(corrected_spelling(match[0], "en"))
     if kind is None and match[0].endswith("ing"):
         kind = next(
             (VERBS[base] for base in (match[0][:-3], f"{match[0][:-3]}e", match[0][:-4]) if base in VERBS), None

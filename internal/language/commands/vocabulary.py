@@ -81,7 +81,7 @@ def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
     found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
     known = [parse for parse in found if parse.is_known]
     if not known:
-        meant = mended(key, "uk" if set(key) & set("іїєґ'") else "ru")
+        meant = corrected_spelling(key, "uk" if set(key) & set("іїєґ'") else "ru")
         if meant != key:
             return readings(meant)
     return tuple((name_key(parse.normal_form), parse.tag.grammemes) for parse in known or found)
@@ -104,7 +104,7 @@ _SHORTEST_MENDED: Final = 5
 
 
 @cached(20_000)
-def mended(word: str, language: Language) -> str:
+def corrected_spelling(word: str, language: Language) -> str:
     """The form of a class's verb that is one slip of the finger away; the word itself if there is none."""
     if len(word) < _SHORTEST_MENDED or (language == "en" and (word.endswith("ed") or word in _PAST)):
         return word

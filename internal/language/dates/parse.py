@@ -41,7 +41,7 @@ _WRITTEN = re.compile(r"\d.*[^\W\d_]{3}|[^\W\d_]{3}.*\d")
 """A written date holds a number and a word."""
 
 _NEAR = timedelta(days=14)
-"""So soon a day without a year is the next one: "from 7 November", said on the 6th, is tomorrow."""
+"""Days within which a day without a year is the next one: "from 7 November", said on the 6th, is tomorrow."""
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 

@@ -1,4 +1,4 @@
-"""Who is what to whom: stated relations between people, and those that follow from two or three of them."""
+"""Relations between people: stated ones, and those that follow from two or three of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +59,7 @@ class KinMap:
                 self._beside[one.who].append(back)
 
     def ties(self, middle: str) -> dict[str, Tie]:
-        """Everybody within reach of somebody; the shortest chain wins, and of these one whose sum is known."""
+        """Everybody within reach of somebody, by the shortest chain whose sum is known."""
         found: dict[str, Tie] = {}
         spouse = next((one.kin.gender for one in self._beside[middle] if one.kin.kind == "spouse"), None)
         border: dict[str, Tie | None] = {middle: None}

@@ -132,7 +132,7 @@ def _past_my(text_tokens: Sequence[Token], index: int) -> int:
 def _possessor(
     text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[NameSpan]
 ) -> int | NameSpan | None:
-    """Who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
+    """The person who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
     if position and text_tokens[position - 1].key in MY:
         return None
     for index in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):

@@ -10,7 +10,7 @@ from internal.text_caches import cached
 Reason = Literal["prefix", "patronymic", "declension", "diminutive", "transliteration"]
 
 _MOST_WORDS = 5
-"""Of the shorter of two names: every order of its words is tried."""
+"""Most words of the shorter of two names: every order of them is tried."""
 
 _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
 

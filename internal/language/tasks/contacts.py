@@ -58,7 +58,7 @@ def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> lis
 
 
 def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
-    """For each title the people whom it names."""
+    """The people whom each title names."""
     return [set(mentions(title, names)) for title in titles]
 
 

@@ -62,7 +62,7 @@ class Promised:
 
     @property
     def title(self) -> str:
-        """As a task is called."""
+        """A short text as the title of a task."""
         return f"{self.who}: {self.what}" if self.who else f"{self.what[:1].upper()}{self.what[1:]}"
 
 
@@ -87,7 +87,7 @@ def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None
     folded = fold(sentence)
     time = find_time(sentence, at, language)
     bare = blank_out(folded, time.spans if time is not None else ())
-    shapes = ((_VOWED, _vowed), (_OWES, _owed), (_BORROWED, _borrowed), (_SAID, _would))
+    shapes = ((_VOWED, _vow_start), (_OWES, _debt_start), (_BORROWED, _loan_start), (_SAID, _would))
     matches = [(match, shape, reads) for shape, reads in shapes if (match := shape.search(folded))]
     for match, shape, reads in sorted(matches, key=lambda one: one[0].start()):
         if _BY_OWNER.search(_clause(folded[: match.start()])):
@@ -129,7 +129,7 @@ def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None
     return earlier, match.end()
 
 
-def _vowed(bare: str, match: re.Match[str], behind: int) -> int | None:
+def _vow_start(bare: str, match: re.Match[str], behind: int) -> int | None:
     """Where what is promised begins: an infinitive, a future, or a thing that is promised to the owner."""
     if found := _PROMISED.match(bare, behind):
         return found.end()
@@ -143,11 +143,11 @@ def _vowed(bare: str, match: re.Match[str], behind: int) -> int | None:
     return behind if rest and _FOR_OWNER.search(bare[: behind + rest[0].end()]) and rest[0][0] != "that" else None
 
 
-def _owed(bare: str, match: re.Match[str], behind: int) -> int | None:
+def _debt_start(bare: str, match: re.Match[str], behind: int) -> int | None:
     return behind if _FOR_OWNER.search(bare) else None
 
 
-def _borrowed(bare: str, match: re.Match[str], behind: int) -> int | None:
+def _loan_start(bare: str, match: re.Match[str], behind: int) -> int | None:
     return match.start()
 
 

@@ -34,7 +34,7 @@ _LOOK_ALIKES: Final = (
     *(range(0x3164, 0x3165), range(0xA640, 0xA800), range(0xFE00, 0x10000), range(0x1D400, 0x1D800)),
     *(range(0x1F100, 0x1F200), range(0xE0000, 0xE01F0)),
 )
-"""Where Unicode has letters, signs and marks that may be taken for ASCII, or for nothing."""
+"""Ranges of Unicode with letters, signs and marks that may be taken for ASCII, or for nothing."""
 
 
 def neutralised(text: str) -> str:

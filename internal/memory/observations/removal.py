@@ -48,7 +48,7 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
     return ObservationRemover(connection, user_id, now=now).remove(unsupported)
 
 
-def withdraw_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Removal:
+def remove_message_observations(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Removal:
     """Removes what was kept when a message came: its words have changed."""
     observations = observation_repository.supported_by(connection, user_id, Lines(message_ids={message_id}))
     return ObservationRemover(connection, user_id, now=now).remove([one for one in observations if one.run_id is None])

@@ -24,7 +24,7 @@ class SliceObservations:
     lines: Sequence[Row[tuple[object, ...]]]
 
 
-def withdraw_slice(
+def remove_slice_observations(
     connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
 ) -> SliceObservations:
     """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`.

@@ -29,7 +29,7 @@ PRESETS: Final[Mapping[PlasticityPreset, Plasticity]] = {
     "aggressive": Plasticity(0.2, timedelta(days=30), 0.1, 0.1),
     "off": Plasticity(0.0, None, 0.0, 0.0),
 }
-"""By `default` a link of 0.5 that nobody uses is pruned after 10 months, by `conservative` after 4 years and a half,
+"""With `default` a link of 0.5 that nobody uses is pruned after 10 months, by `conservative` after 4 years and a half,
 by `aggressive` after 10 weeks. `off` holds everything as it is; what is set beside it still counts."""
 
 

@@ -18,7 +18,7 @@ _other: Final = graph_nodes.alias("other")
 _edge: Final = graph_edges.alias("edge")
 
 _ONE_MEMORY: Final = (_memory.c.user_id, _memory.c.id)
-"""Its whole key: what is grouped by that has one value of every other column."""
+"""The whole key: a group by it has one value of every other column."""
 
 
 def about_concept(connection: Connection, user_id: int, concept: str, limit: int) -> list[Node]:

@@ -13,7 +13,7 @@ from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUn
 from internal.language.text.passages import batches
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.storage import vectors
 from internal.storage.change_log import changes_together
 from internal.storage.database import Database

@@ -2,7 +2,7 @@
 
 Nothing that was forgotten stays in them: what erases has the owner's file dropped, a process that learns of it later
 drops its own, and files that a killed process left are compared with the change log at the next start. A file is only a
-copy: what is not as the store says is dropped, and built anew.
+copy: what is not as the store says is dropped, and rebuilt.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from internal.recall.messages.message_rows import BOT, OWNER, Floats, Mask, Mess
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.sender_names import SenderNames
-from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
+from internal.recall.search.observer import NoObserver, RecallObserver
 from internal.recall.search.query import Query
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database, Work

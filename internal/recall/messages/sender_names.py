@@ -13,8 +13,8 @@ from internal.llm.model import Embedder
 from internal.recall.index.scoring import normalised
 from internal.recall.index.terms import TermTools
 from internal.recall.messages.index import MessageIndex
-from internal.recall.search.metrics import RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
+from internal.recall.search.observer import RecallObserver, report_degraded
 from internal.recall.search.query import Query
 from internal.storage.vectors import Vector
 

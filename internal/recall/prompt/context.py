@@ -41,8 +41,8 @@ from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.prompt.passages import PassageReader, PassageRecall
 from internal.recall.prompt.selection import PromptContents, RecallCandidates, select_contents
 from internal.recall.search import calibration
-from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
+from internal.recall.search.observer import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.recall.search.query import Query, QuestionReader
 from internal.storage.database import Database, Work

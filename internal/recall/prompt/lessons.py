@@ -23,7 +23,7 @@ from internal.llm.tokens import count_tokens
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.terms import TermTools
 from internal.recall.prompt.budget import within_budget
-from internal.recall.search.metrics import NoObserver, RecallObserver
+from internal.recall.search.observer import NoObserver, RecallObserver
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

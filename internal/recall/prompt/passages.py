@@ -27,7 +27,7 @@ from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.recall.prompt.rank import PromptCandidate, Selection, says_more
 from internal.recall.search import calibration, passage_repository
 from internal.recall.search.knowledge import KnowledgeSearch
-from internal.recall.search.outdated import Outdated, outdated
+from internal.recall.search.outdated_messages import Outdated, outdated
 from internal.recall.search.query import Query
 from internal.storage.database import Work
 

@@ -29,9 +29,9 @@ from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactRequest
 from internal.recall.index.terms import TermTools
 from internal.recall.index.vector_rows import on_thread
-from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.named_entities import NamedEntityFinder
 from internal.recall.search.names import NameTools
+from internal.recall.search.observer import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.query import Query
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -26,8 +26,8 @@ from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.index.people_repository import PersonVector, person_of_change
 from internal.recall.index.scoring import dot_product, normalised, top
 from internal.recall.index.vector_rows import OwnerLocks
-from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
+from internal.recall.search.observer import NoObserver, RecallObserver
 from internal.storage.database import Database
 from internal.storage.vectors import Vector
 

@@ -16,7 +16,7 @@ from internal.language.search.followups import depends_on_preceding, leans_on_di
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.scoring import normalised
-from internal.recall.search.metrics import RecallObserver, report_degraded
+from internal.recall.search.observer import RecallObserver, report_degraded
 from internal.storage.vectors import Vector
 
 T = TypeVar("T")

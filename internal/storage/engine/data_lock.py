@@ -42,7 +42,7 @@ class FolderLock:
             raise _unusable(self._note.parent, error) from error
 
     def renew(self) -> None:
-        """To be called now and then. Raises as `announce`."""
+        """Renews the lock; to be called now and then. Raises what `announce` raises."""
 
     def _withdraw(self) -> None:
         self._note.unlink(missing_ok=True)

@@ -44,12 +44,12 @@ class _Taken:
     of: ReferenceType[Any]
     forms: dict[tuple[Any, ...], _Form | None]
     lists: tuple[str, ...] = ()
-    """Its parameters that are lists of an IN: each length has a form of its own."""
+    """The statement's parameters that are lists of an IN: each length has a form of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Where a value of the statement comes from: a parameter (its `position` in a list, if it is one), or itself."""
+    """The origin of a value of the statement: a parameter (its `position` in a list, if it is one), or itself."""
 
     key: str
     position: int | None

@@ -145,7 +145,7 @@ class SqliteEngine:
         self.at_once(connection, "SAVEPOINT unit")
 
     def at_once(self, connection: Connection, statement: str) -> None:
-        """By the driver itself: SQLAlchemy takes ten times as long, and a message needs dozens."""
+        """Executes by the driver itself: SQLAlchemy takes ten times as long, and a message needs dozens."""
         raw = connection.connection.dbapi_connection
         assert raw is not None
         try:

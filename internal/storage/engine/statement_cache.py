@@ -1,7 +1,7 @@
 """Compiled statements, shared by all connections of one kind in a process.
 
 SQLAlchemy compiles a statement once for each engine, and a link has an engine of its own: without this the writer and
-every reader compile everything anew, which took a third of a short-lived store's processor time.
+every reader compile everything again, which took a third of a short-lived store's processor time.
 """
 
 from typing import Final

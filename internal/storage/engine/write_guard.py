@@ -1,4 +1,4 @@
-"""What surrounds units of work: a check before each that is begun inside `fenced`, more around each inside `wrapped`.
+"""`with_check` adds a check before every unit of work in a block; `with_wrapper` wraps each one.
 
 So a condition on everything a worker does under a lease, and what must follow from everything a command does, is
 stated once, where that work is begun. Both run in the transaction of the unit.
@@ -26,7 +26,7 @@ def current_fence() -> Fence | None:
 
 
 @contextlib.contextmanager
-def fenced(check: Fence | None) -> Iterator[None]:
+def with_check(check: Fence | None) -> Iterator[None]:
     """Units of work begun inside run this check instead of any outer one; None: no check."""
     token = _fence.set(check)
     try:
@@ -35,14 +35,14 @@ def fenced(check: Fence | None) -> Iterator[None]:
         _fence.reset(token)
 
 
-def with_wrapper(work: Work) -> Work:
+def wrap_work(work: Work) -> Work:
     """The unit of work with what the calling task has put around it."""
     wrapper = _wrapper.get()
     return work if wrapper is None else wrapper(work)
 
 
 @contextlib.contextmanager
-def wrapped(wrapper: Callable[[Work], Work] | None) -> Iterator[None]:
+def with_wrapper(wrapper: Callable[[Work], Work] | None) -> Iterator[None]:
     """Units of work begun inside are run as `wrapper` returns them, instead of any outer one; None: as they are."""
     before = _wrapper.get()
     _wrapper.set(wrapper)

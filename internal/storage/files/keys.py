@@ -1,6 +1,6 @@
 """Keys of this installation, one file each in the data folder, readable by its owner alone.
 
-Laplaced generates them for itself, but for the model provider's, which `laplaced setup` is given.
+Laplaced generates all keys except the model provider's, which `laplaced setup` asks for.
 """
 
 import secrets

@@ -20,7 +20,7 @@ Kind = Literal["everything", "person", "entity", "fact", "memory", "episode", "m
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 EVERYTHING: Final = "everything"
-"""Kind of forgetting, and of the change that tells caches to read an owner anew."""
+"""Kind of forgetting, and of the change that tells caches to read an owner again."""
 
 REPLACED: Final = "replaced"
 """The state of a row that is no request: a correction replaced the version `ref_id` of a fact, and hides what states it

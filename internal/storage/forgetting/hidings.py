@@ -47,7 +47,7 @@ def hidden(target: ColumnElement[str]) -> ColumnElement[bool]:
 def hide(
     connection: Connection, user_id: int, forgetting_id: str, kind: HiddenKind, targets: Iterable[str]
 ) -> list[str]:
-    """Hides the owner's targets among these for one request. Returns those that nothing hid before."""
+    """Hides the owner's targets among these for one request. Returns the ones that were not hidden before."""
     wanted = sorted(set(targets))
     if kind in _TABLES:
         wanted = sorted(set(wanted).difference(missing_ids(connection, user_id, kind, wanted)))

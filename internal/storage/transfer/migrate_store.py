@@ -160,7 +160,7 @@ def is_half(connection: Connection) -> bool:
 
 
 def moved_away(connection: Connection) -> str | None:
-    """Where and when the content of a store was moved, as "was moved to X on D", else None."""
+    """The notice of where and when the content of a store was moved, as "was moved to X on D", else None."""
     moved = _states(connection).get(_AWAY)
     return None if moved is None else f"was moved to {moved['to']} on {moved['on']}"
 

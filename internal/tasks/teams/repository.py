@@ -21,7 +21,7 @@ def teams_of(connection: Connection, user_id: int) -> list[Team]:
 
 
 def get(connection: Connection, team_id: str) -> Team | None:
-    """None once everybody has left."""
+    """Returns None once everybody has left."""
     query = (
         select(team_members.c.user_id, team_members.c.team_name, team_members.c.joined_at, users.c.name)
         .join(users, users.c.user_id == team_members.c.user_id)

@@ -36,7 +36,7 @@ REQUEST = AnalystRequest(
 
 
 async def test_the_analyst_is_sent_the_session_and_the_rules() -> None:
-    """Escaped, with its own model and limits; `UPDATE_GOLDEN=1` writes the file anew, to be read before it is kept."""
+    """Escaped, with its own model and limits; `UPDATE_GOLDEN=1` writes the file again, to be read before it is kept."""
     async with ScriptedModel() as server:
         server.script("judge", {"topic": "Петров", "responses": [{"message": 2, "verdict": "correct"}]})
         chat = OpenAIChat(server.url)

@@ -70,7 +70,7 @@ async def chat(server: ScriptedModel) -> AsyncIterator[OpenAIChat]:
 
 
 def assert_golden(name: str, asked: Asked) -> None:
-    """Compare what was sent with the file; `UPDATE_GOLDEN=1` writes it anew, to be read before it is committed."""
+    """Compare what was sent with the file; `UPDATE_GOLDEN=1` writes it again, to be read before it is committed."""
     settings = {key: value for key, value in asked.body.items() if key not in ("messages", "response_format")}
     wanted = asked.body.get("response_format", {}).get("json_schema", {}).get("name")
     head = json.dumps({**settings, "reply_schema": wanted}, ensure_ascii=False, sort_keys=True)

@@ -46,7 +46,7 @@ REQUEST = TaskManagerRequest(
 
 
 async def test_the_task_manager_is_sent_the_tasks_and_the_transcript() -> None:
-    """Escaped, with its own model and limits; `UPDATE_GOLDEN=1` writes the file anew, to be read before it is kept."""
+    """Escaped, with its own model and limits; `UPDATE_GOLDEN=1` writes the file again, to be read before it is kept."""
     async with ScriptedModel() as server:
         server.script("minder", {"tasks": [], "settled": [{"task": "T1", "outcome": "done", "evidence": [4]}]})
         chat = OpenAIChat(server.url)

@@ -15,7 +15,7 @@ from support.stores.store_hash import owner_hashes
 
 from bot.cli.main import main
 from internal.chronicle import service as chronicle
-from internal.chronicle.service import Spoken
+from internal.chronicle.service import ChronicleMessage
 from internal.dialogue import repository as dialogue
 from internal.graph import store
 from internal.knowledge import service as knowledge
@@ -40,7 +40,7 @@ def talked(connection: Connection) -> None:
     owner(connection)
     for text in (f"Петров {SECRET}", "Хороший день"):
         said = dialogue.add(connection, OWNER, "user", text, now=FIRST_MOMENT)
-        chronicle.hear(connection, Spoken(OWNER, said.id, said.content, said.timestamp), tz="Europe/Kyiv")
+        chronicle.hear(connection, ChronicleMessage(OWNER, said.id, said.content, said.timestamp), tz="Europe/Kyiv")
     people.from_metadata(
         connection, OWNER, people.TelegramAccount(77, "Петров"), seen_at=FIRST_MOMENT, now=FIRST_MOMENT
     )

@@ -166,7 +166,7 @@ class LifeOfFacts(RuleBasedStateMachine):
             action()
 
     def _entity(self, name: str) -> str:
-        """The entity of this name; one that was forgotten is made anew."""
+        """The entity of this name; one that was forgotten is made again."""
         node_id = self.knowledge.entities.get(name)
         if node_id and not store.get_node(self.connection, OWNER, node_id, hidden=True):
             del self.knowledge.entities[name]

@@ -155,7 +155,7 @@ async def test_of_two_namesakes_nobody_is_taken(stage: Stage) -> None:
 
 
 async def test_a_person_being_forgotten_is_meant_by_nobody(stage: Stage) -> None:
-    """Neither found nor made anew while the owner may still undo."""
+    """Neither found nor made again while the owner may still undo."""
     petrov = stage.person("Петров")
     reply = stage.read([], [fact(petrov.id, "LIKES", "чай"), fact("Петров", "LIKES", "кофе")])
     hidings.hide(stage.connection, OWNER, "asked", "node", [petrov.entity_id])

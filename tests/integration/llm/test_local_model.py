@@ -109,7 +109,7 @@ async def test_a_broken_download_goes_on_where_it_stopped(hub: Hub, tmp_path: Pa
 
 
 async def test_bytes_that_are_not_the_hubs_are_not_kept(hub: Hub, tmp_path: Path) -> None:
-    """Another checksum than the hub says: a clear line, and the next attempt begins anew."""
+    """Another checksum than the hub says: a clear line, and the next attempt begins again."""
     hub.says = "0" * 64
     with pytest.raises(DownloadFailed, match="another checksum"):
         await model_file(NAME, tmp_path, lambda *_: None)

@@ -119,7 +119,7 @@ async def refusals(url: str, key: str) -> None:
 
 
 async def test_without_a_kept_mirror_one_is_made_for_the_question(tmp_path: Path) -> None:
-    """By the running server as by the command alone; nothing of it stays, and there is none to be built anew."""
+    """By the running server as by the command alone; nothing of it stays, and there is none to be rebuilt."""
     async with scripted() as model:
         async with open_alone(configured(tmp_path, model)) as (app, ports), serve_rest_and_mcp(app, ports) as server:
             app.lock.announce(server.rest.url)

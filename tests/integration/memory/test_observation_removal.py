@@ -175,7 +175,7 @@ def test_a_likeness_that_was_learnt_survives_a_second_reading(memories: Memories
 
 
 def reread(memories: Memories, episode: str, *items: ProposedMemory) -> None:
-    before = service.withdraw_slice(memories.connection, OWNER, episode, [1])
+    before = service.remove_slice_observations(memories.connection, OWNER, episode, [1])
     memories.tell(*items, episode=episode, at=NOON)
     service.remove_unsupported(memories.connection, OWNER, before, now=memories.now)
 
@@ -318,7 +318,7 @@ def test_a_second_reading_that_tells_the_same_changes_nothing(items: list[Propos
         memories = Memories(connection)
         memories.tell(*items, episode="e", at=NOON, source=CONVERSATION)
         ids = connection.execute(select(graph_nodes.c.id, graph_nodes.c.props)).all()
-        before = service.withdraw_slice(connection, OWNER, "e", [1])
+        before = service.remove_slice_observations(connection, OWNER, "e", [1])
         memories.tell(*items, episode="e", at=NOON, source=CONVERSATION)
         removal = service.remove_unsupported(connection, OWNER, before, now=memories.now)
         assert not removal.nodes

@@ -191,7 +191,7 @@ def test_a_new_name_keeps_the_old_one_as_an_alias(archive: Archive) -> None:
 
 
 def test_an_updated_bio_takes_the_place_of_the_one_it_was_written_from(archive: Archive) -> None:
-    """The archivist is shown the bio and writes it anew, so a correction does not stand beside the error."""
+    """The archivist is shown the bio and writes it again, so a correction does not stand beside the error."""
     archive.fragment(Added("Петров", bio="Живёт в Туле."))
     archive.fragment(Updated(1, bio="Переехал из Тулы в Киев."))
     assert archive.person("Петров").bio == "Переехал из Тулы в Киев."

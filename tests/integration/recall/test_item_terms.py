@@ -64,7 +64,7 @@ async def test_every_text_gets_its_terms(database: Database) -> None:
 
 
 async def test_a_changed_text_is_due_again(database: Database) -> None:
-    """Only what changed is analysed anew, and the change log tells caches of it."""
+    """Only what changed is analysed again, and the change log tells caches of it."""
     await put(database, "первый", "второй")
     following = TermsBackfill(database, DirectTerms())
     await following.analyse_due()

@@ -257,7 +257,7 @@ async def test_what_is_forgotten_is_found_no_more(known: Known) -> None:
 
 
 async def test_another_process_finds_the_same(known: Known) -> None:
-    """What is in memory is only a copy: a search made anew ranks alike."""
+    """What is in memory is only a copy: a search made again ranks alike."""
     await life(known)
     search = known.search(embedder=known.embedder)
     await search.facts(OWNER, "где")
@@ -310,7 +310,7 @@ async def test_nothing_known_is_no_failure(known: Known) -> None:
 
 
 async def test_an_entity_is_named_by_what_it_is_called_now(known: Known) -> None:
-    """Names that were read for one question are read anew once the entity has another one."""
+    """Names that were read for one question are read again once the entity has another one."""
     made = await life(known)
     await known.follow()
     search = known.search()

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert
 from support.stores.stores import where
 
 from internal.chronicle import service
-from internal.chronicle.service import Spoken
+from internal.chronicle.service import ChronicleMessage
 from internal.errors import ModelUnavailable
 from internal.flows.forgetting import requests
 from internal.language.search import terms as language
@@ -64,7 +64,7 @@ class Taught:
         def work(connection: Connection) -> None:
             row = {"user_id": OWNER, "seq": n, "id": message_id, "role": "user", "content": "Hi", "timestamp": now}
             connection.execute(insert(messages).values(**row, attachments=[], rev=n, delivery="none"))
-            event = service.hear(connection, Spoken(OWNER, message_id, "Hi", now), tz="UTC")
+            event = service.hear(connection, ChronicleMessage(OWNER, message_id, "Hi", now), tz="UTC")
             told = {"verdict": "correct", "lessons": list(lessons)}
             service.close(connection, OWNER, now)
             service.analyse(

@@ -16,7 +16,7 @@ from support.flows.recall_stage import NOON, OWNER
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
-from internal.recall.search.outdated import Outdated, outdated
+from internal.recall.search.outdated_messages import Outdated, outdated
 from internal.storage.database import Database
 
 

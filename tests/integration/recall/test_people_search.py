@@ -208,7 +208,7 @@ async def test_without_the_language_process_a_search_goes_on(
 
 
 async def test_memory_is_bounded_over_owners_and_the_results_stay_right(memory: Memory, database: Database) -> None:
-    """One budget for all; whoever was dropped is read anew."""
+    """One budget for all; whoever was dropped is read again."""
     await memory.learn(*(Added(f"Врач {n}", bio="врач") for n in range(30)))
     await memory.learn(*(Added(f"Врач {n}", bio="врач") for n in range(30)), user_id=STRANGER)
     roomy, tight = PeopleSearch(database, memory.embedder), PeopleSearch(database, memory.embedder, cache_bytes=1)

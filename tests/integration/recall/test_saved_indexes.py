@@ -56,7 +56,7 @@ async def _hits(talk: Talk) -> list[list[MessageHit]]:
 
 
 async def test_it_finds_what_an_index_in_memory_finds(talk: Talk, tmp_path: Path) -> None:
-    """The same messages with the same scores, whether built anew, read, or read and brought up to date."""
+    """The same messages with the same scores, whether rebuilt, read, or read and brought up to date."""
     [path] = _saved(tmp_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     in_memory, talk.search = talk.search, _search(talk, tmp_path)

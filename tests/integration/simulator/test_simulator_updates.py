@@ -126,7 +126,7 @@ async def test_any_json_can_be_injected(stage: Stage) -> None:
 
 
 async def test_update_ids_can_restart(stage: Stage) -> None:
-    """Ids may begin anew below the old ones, as Telegram's do after a quiet week."""
+    """Ids may begin again below the old ones, as Telegram's do after a quiet week."""
     user = await stage.person()
     await stage.request("POST", "/update_ids", {"next": 100})
     await stage.say(user, "знову")

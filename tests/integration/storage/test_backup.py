@@ -87,7 +87,7 @@ async def test_backup_holds_what_the_database_says(database: Database, tmp_path:
 
 
 async def test_backup_is_of_one_moment_while_others_write(database: Database, tmp_path: Path) -> None:
-    """Writers go on during the copy, neither is the copy begun anew by them, and each event is there with its twin."""
+    """Writers go on during the copy, neither is the copy begun again by them, and each event is there with its twin."""
     await database.write(lambda c: fill(c, 30_000))
     written, done = 0, asyncio.Event()
 

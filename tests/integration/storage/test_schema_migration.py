@@ -310,7 +310,7 @@ def stored(connection: Connection) -> dict[str, list[dict[str, Any]]]:
 
 
 async def test_rows_keep_their_numbers_when_keys_are_led_by_the_owner(empty: Database) -> None:
-    """Nothing is lost or numbered anew, what was nobody's is the house's, and no number is given a second time."""
+    """Nothing is lost or numbered again, what was nobody's is the house's, and no number is given a second time."""
     await empty.exclusive(lambda connection: upgrade_to("0006", connection))
     await empty.write(lambda c: [older_talk(c, OWNER, True, [(0, "user", "t1", "Привіт")]), older_numbers(c)])
     before = await empty.read(stored)

@@ -15,7 +15,7 @@ from internal.errors import LeaseLost
 from internal.scheduling.leases import Leases
 from internal.storage import tables
 from internal.storage.database import Database
-from internal.storage.engine.write_guard import fenced
+from internal.storage.engine.write_guard import with_check
 from internal.testing import FrozenClock
 
 SHORT = timedelta(seconds=3)
@@ -81,11 +81,11 @@ async def test_who_lost_it_writes_nothing(two: tuple[Database, Database]) -> Non
     """Whoever sleeps through his lease and wakes up after another has taken it."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
     assert await one.take(NAME, LONG)
-    with fenced(one.fence(NAME)):
+    with with_check(one.fence(NAME)):
         await two[0].write(lambda connection: None)
     await lapsed(two[1])
     assert await other.take(NAME, LONG)
-    with fenced(one.fence(NAME)), pytest.raises(LeaseLost):
+    with with_check(one.fence(NAME)), pytest.raises(LeaseLost):
         await two[0].write(note)
     assert not await written(two[1])
 
@@ -115,7 +115,7 @@ async def test_nobody_takes_it_from_under_a_write(two: tuple[Database, Database]
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
     assert await one.take(NAME, LONG)
     held = Held(asked_first=True)
-    with fenced(one.fence(NAME)):
+    with with_check(one.fence(NAME)):
         writing = asyncio.create_task(two[0].write(held.work))
     await asyncio.to_thread(held.begun.wait, 20)
     assert await one.renew(NAME, LONG)
@@ -156,11 +156,11 @@ async def test_a_poller_that_was_overtaken_stores_nothing(two: tuple[Database, D
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
     assert await one.take(NAME, LONG)
     inbox = Inbox(two[0], FrozenClock(), 7)
-    with fenced(one.fence(NAME)):
+    with with_check(one.fence(NAME)):
         assert len(await inbox.store([(1, "{}")])) == 1
         await lapsed(two[1])
         assert await other.take(NAME, LONG)
         with pytest.raises(LeaseLost):
             await inbox.store([(2, "{}")])
-    with fenced(other.fence(NAME)):
+    with with_check(other.fence(NAME)):
         assert len(await Inbox(two[1], FrozenClock(), 7).store([(1, "{}"), (2, "{}")])) == 1

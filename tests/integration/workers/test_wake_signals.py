@@ -81,7 +81,7 @@ async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> N
 
 
 async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Database, Database]) -> None:
-    """What is kept is looked up anew each time; whoever waits for the next commit goes on waiting meanwhile."""
+    """What is kept is looked up again each time; whoever waits for the next commit goes on waiting meanwhile."""
     store = two[0]
     heard = store.heard
     first, second = store.cache_version(), store.cache_version()

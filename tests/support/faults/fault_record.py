@@ -46,7 +46,7 @@ def append(name: str, fields: dict[str, Any], folder: Path | None = None) -> Non
     line = json.dumps({**_moment(), **fields}, ensure_ascii=False) + "\n"
     path = Path(chosen) / f"{name}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    cut = path.exists() and path.read_bytes()[-1:] not in {b"", b"\n"}  # by a crash: the next line begins anew
+    cut = path.exists() and path.read_bytes()[-1:] not in {b"", b"\n"}  # by a crash: the next line begins again
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(descriptor, (b"\n" if cut else b"") + line.encode())

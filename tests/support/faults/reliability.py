@@ -254,7 +254,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Writes the page anew from the records."""
+    """Writes the page again from the records."""
     parser = argparse.ArgumentParser(prog="reliability", description=main.__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("page", type=Path)

@@ -3,7 +3,7 @@
 In batches. Each is a world of its own (data folder, Telegram, people) that lives through 50 kills, comes to rest and is
 judged against the ledger. A batch that was broken off is played again from its beginning; one that is finished is a
 line in FOLDER/kills.jsonl and is not repeated, so that a series goes on where it stopped. What is needed to look into a
-batch that failed stays in FOLDER. The page is written anew after each batch.
+batch that failed stays in FOLDER. The page is written again after each batch.
 """
 
 from __future__ import annotations

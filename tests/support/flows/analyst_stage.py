@@ -15,7 +15,7 @@ from support.flows.flow_stage import OWNER, Talk
 from internal.agents.analyst.offline import analyse
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as chronicle_repository, service as chronicle
-from internal.chronicle.model import ChronicleEvent, EventLabel, Session, Trigger
+from internal.chronicle.model import ChronicleEvent, EventLabel, Session, SessionCommand
 from internal.config.settings import RunsConfig
 from internal.events.trigger import current_cause
 from internal.flows.analyst.handler import AnalystHandler
@@ -107,7 +107,7 @@ class AnalysisStage:
         await self.talk.write(lambda c: chronicle.react(c, OWNER, last.id, tapped, now))
         return await self.close("/ss" if tapped else None)
 
-    async def close(self, command: Trigger | None = "/ss") -> Session:
+    async def close(self, command: SessionCommand | None = "/ss") -> Session:
         now = self.talk.clock.now()
         session = await self.talk.write(lambda c: self.lifecycle.close(c, OWNER, now, command))
         assert session is not None

@@ -20,7 +20,7 @@ from internal.config.settings import AccessConfig
 from internal.dialogue.model import Message
 from internal.flows.artifacts.documents import DocumentReader
 from internal.flows.artifacts.file_bytes import UnusedFiles
-from internal.flows.artifacts.reading import ArtifactReading
+from internal.flows.artifacts.read_files import ArtifactReading
 from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.turn.files import unseen
 from internal.flows.turn.intake import Intake, StoredMessage

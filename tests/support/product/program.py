@@ -37,7 +37,7 @@ IMPORTED = {
     LANGUAGE: (LANGUAGE, "support.product.preloaded_language"),
     TELEGRAM: ("uvicorn", "bot.simulator.server.server", "nicegui", "bot.simulator.page.chat_page"),
 }
-"""By program, what makes its start long. Not the program itself: that is executed anew in each copy."""
+"""By program, what makes its start long. Not the program itself: that is executed again in each copy."""
 BEFORE_PYTHON = {"PYTHONPATH": str(ROOT)}
 """What acts while an interpreter starts: a copy of a running one heeds no more than a `sitecustomize` before it."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}

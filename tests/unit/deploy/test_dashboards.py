@@ -18,7 +18,7 @@ PAGES: dict[str, dict[str, Any]] = {name: json.loads(path.read_text(encoding="ut
 
 
 def test_committed_files_are_what_the_code_makes() -> None:
-    """Made anew, every dashboard is the file of the repository, byte by byte, and there is no other."""
+    """Made again, every dashboard is the file of the repository, byte by byte, and there is no other."""
     command = [sys.executable, "-m", "deploy.dashboards", "--check"]
     told = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert (told.stdout, told.stderr, told.returncode) == ("", "", 0)

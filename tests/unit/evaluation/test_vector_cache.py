@@ -40,7 +40,7 @@ async def test_queries_and_other_models_have_their_own(tmp_path: Path) -> None:
 
 
 async def test_a_record_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
-    """What a killed process left half written is made anew, and what follows it stays readable."""
+    """What a killed process left half written is made again, and what follows it stays readable."""
     await VectorCache(Counting(8), tmp_path).embed_documents(["one", "two"])
     file = tmp_path / "trigram-8.vectors"
     file.write_bytes(file.read_bytes()[:-5])

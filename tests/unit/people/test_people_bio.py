@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from internal.people.bio import MAX_BIO, bio_from_names, join_bio, sentences, without_sentences
+from internal.people.bio import MAX_BIO, bio_from_names, join_bio, sentences_of_bio, without_sentences
 
 
 def test_a_repeated_sentence_is_not_added_again() -> None:
@@ -58,7 +58,7 @@ def test_joining_the_same_again_changes_nothing(known: str, more: str) -> None:
     """However often an archivist repeats a bio, the profile stays as it is after the first time."""
     once = join_bio(known, more)
     assert join_bio(once, more) == once
-    assert len(sentences(once)) == len(set(map(str.casefold, sentences(once))))
+    assert len(sentences_of_bio(once)) == len(set(map(str.casefold, sentences_of_bio(once))))
 
 
 @given(st.text(max_size=4000), st.text(max_size=4000))

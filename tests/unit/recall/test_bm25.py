@@ -87,7 +87,7 @@ def test_a_rare_form_is_worth_no_more_than_the_word() -> None:
 
 
 def test_what_is_dropped_leaves_the_vocabulary() -> None:
-    """Once it is built anew, no word of what was forgotten is left in memory."""
+    """Once it is rebuilt, no word of what was forgotten is left in memory."""
     index = LexicalIndex.of(["тайна", *["слово"] * 20])
     index.drop(0)
     index.compact()

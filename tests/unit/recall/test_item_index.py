@@ -1,4 +1,4 @@
-"""Items in memory: after any changes the same as an index made anew."""
+"""Items in memory: after any changes the same as an index made again."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from internal.agents.model import EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelUnavailable
 from internal.language.search.terms import Word, query_terms
 from internal.llm.model import Vectors
-from internal.recall.search.metrics import NoObserver
+from internal.recall.search.observer import NoObserver
 from internal.recall.search.query import PRECEDING_WEIGHT, QuestionReader
 from internal.testing.vectors import TrigramEmbedder
 

@@ -38,7 +38,7 @@ def test_a_short_beginning_is_no_root(question: str, text: str) -> None:
 
 
 def test_words_that_come_later_are_found_too() -> None:
-    """Also after the index was compacted, which makes a vocabulary anew."""
+    """Also after the index was compacted, which makes a vocabulary again."""
     index = LexicalIndex.of(["дом"])
     question = [(("свадебка", 1.0),)]
     assert index.with_relatives(question) == question

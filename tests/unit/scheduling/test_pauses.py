@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.patience import PATIENCE_S
 
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.scheduling.ticker import Ticker
 
 

@@ -15,7 +15,7 @@ class BriefButton(Owned, prefix="br", command="/brief"):
 
 
 def brief_button(user: User, person_id: int, name: str = "") -> Button:
-    """With the person's name, where it is known."""
+    """A button with the person's name, if it is known."""
     key = "brief-button" if name else "brief-button-unnamed"
     words = label(user.lang, key, name=shorten(quotable(name), _ON_A_BUTTON))
     return button(words, BriefButton(owner=user.user_id, person=person_id))

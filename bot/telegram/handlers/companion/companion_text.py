@@ -16,7 +16,7 @@ from bot.telegram.rendering import escape
 from internal.access.model import Language, User
 from internal.flows.companion.brief import Brief
 from internal.flows.companion.contacts import LastContact
-from internal.flows.companion.occasions import Coming, local_day, title
+from internal.flows.companion.occasions import UpcomingOccasion, local_day, title
 from internal.flows.companion.today import Agenda
 from internal.flows.reflections.model import Reflection
 from internal.knowledge.model import EvidenceLine, Fact
@@ -35,7 +35,7 @@ class CompanionWording:
     """Implements `Wording`."""
 
     def occasion(
-        self, user: User, one: Coming, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
+        self, user: User, one: UpcomingOccasion, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
     ) -> str:
         lang, what = user.lang, occasion_title(user, one)
         if one.on == today:
@@ -75,13 +75,13 @@ class CompanionWording:
         return reminder_buttons(user, task)
 
 
-def occasion_title(user: User, one: Coming) -> str:
+def occasion_title(user: User, one: UpcomingOccasion) -> str:
     """Whose occasion it is and how many years it makes, as plain text."""
     what = title(one, user.lang).rstrip(".")
     return what if one.years is None or one.own else label(user.lang, "occasion-years", what=what, years=one.years)
 
 
-def occasion_line(user: User, one: Coming, today: date) -> str:
+def occasion_line(user: User, one: UpcomingOccasion, today: date) -> str:
     """One line of a list."""
     return f"{escape(day_of(user, one.on, today))} — {escape(occasion_title(user, one))}"
 

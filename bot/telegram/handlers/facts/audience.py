@@ -1,4 +1,4 @@
-"""For whom a fact is, chosen on its card: as the rules decide, its owner alone, whom it is about, teams or groups."""
+"""Choosing the audience of a fact on its card: by the rules, its owner alone, the person it is about, teams, groups."""
 
 from typing import Final
 

@@ -22,7 +22,7 @@ _ON_BUTTON = 40
 _SIDES = 8
 """Most facts of one question: with their quotes they fit one message."""
 
-_CHOICE = {buttons.Answer.BOTH: BOTH, buttons.Answer.NEITHER: NEITHER}
+_CHOICE = {buttons.ContradictionAnswer.BOTH: BOTH, buttons.ContradictionAnswer.NEITHER: NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
 
 
 def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> buttons.Rows:
-    def answer(text: str, which: buttons.Answer, fact_id: str | None = None) -> buttons.Button:
+    def answer(text: str, which: buttons.ContradictionAnswer, fact_id: str | None = None) -> buttons.Button:
         data = buttons.ContradictionButton(
             owner=user.user_id, contradiction=contradiction_id, answer=which, fact=fact_id
         )
@@ -70,10 +70,13 @@ def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> button
     rows: buttons.Rows = []
     for number, side in enumerate(sides, start=1):
         text = f"{number} · {shorten(side.target_name if distinct else side.fact, _ON_BUTTON)}"
-        rows.append([answer(text, buttons.Answer.ONE, side.id)])
+        rows.append([answer(text, buttons.ContradictionAnswer.ONE, side.id)])
     both = label(user.lang, "contradiction-button-both", count=len(sides))
     neither = label(user.lang, "contradiction-button-neither", count=len(sides))
-    return [*rows, [answer(both, buttons.Answer.BOTH), answer(neither, buttons.Answer.NEITHER)]]
+    return [
+        *rows,
+        [answer(both, buttons.ContradictionAnswer.BOTH), answer(neither, buttons.ContradictionAnswer.NEITHER)],
+    ]
 
 
 async def first_pressed(

@@ -20,7 +20,7 @@ from bot.telegram.handlers.buttons import (
     FactButton,
     FactsButton,
     ForgetFactButton,
-    JoinButton,
+    MergeThingsButton,
     Rows,
     SourcesButton,
     VersionsButton,
@@ -173,7 +173,7 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
         text = label(lang, "people-suggestions-button", count=found.questions)
         rows.append([button(text, ContradictionsButton(owner=user.user_id))])
     if found.is_thing and not past:
-        rows.append([button(label(lang, "person-button-merge"), JoinButton(owner=user.user_id, source=node_id))])
+        rows.append([button(label(lang, "person-button-merge"), MergeThingsButton(owner=user.user_id, source=node_id))])
     return rows
 
 

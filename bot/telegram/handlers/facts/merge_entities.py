@@ -6,7 +6,14 @@ from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import FactsButton, JoinButton, KeepButton, Rows, UnjoinButton, button
+from bot.telegram.handlers.buttons import (
+    FactsButton,
+    KeepButton,
+    MergeThingsButton,
+    Rows,
+    SplitThingsButton,
+    button,
+)
 from bot.telegram.handlers.facts.fact_text import shorten
 from bot.telegram.handlers.facts.subjects import find_subjects
 from bot.telegram.handlers.people.find import answer_text
@@ -22,7 +29,7 @@ _NAME = 48
 """Characters of a name on a button."""
 
 
-async def merge_pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
+async def merge_pressed(query: CallbackQuery, callback_data: MergeThingsButton, chat: Chat, services: Services) -> None:
     """Asks for the name of the other thing: there may be thousands."""
     source = await services.read(lambda c: _thing(c, chat.user, callback_data.source))
     question = AwaitedAnswer("join", {"source": source.id})
@@ -38,7 +45,7 @@ async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, se
         await chat.say(*_confirmation(user, source, others[0]))
     elif others:
         rows: Rows = [
-            [button(shorten(one.name, _NAME), JoinButton(owner=user.user_id, source=source.id, target=one.id))]
+            [button(shorten(one.name, _NAME), MergeThingsButton(owner=user.user_id, source=source.id, target=one.id))]
             for one in others
         ]
         await chat.say(phrase(user.lang, "join-which", name=shorten(name, 64)), rows)
@@ -46,14 +53,16 @@ async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, se
         await chat.say(phrase(user.lang, "join-unknown", name=shorten(name, 64)))
 
 
-async def target_pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
+async def target_pressed(
+    query: CallbackQuery, callback_data: MergeThingsButton, chat: Chat, services: Services
+) -> None:
     source, target = await services.read(
         lambda c: (_thing(c, chat.user, callback_data.source), _thing(c, chat.user, callback_data.target or ""))
     )
     await chat.edit(*_confirmation(chat.user, source, target))
 
 
-async def confirmed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, services: Services) -> None:
+async def confirmed(query: CallbackQuery, callback_data: MergeThingsButton, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     source_id, target_id = callback_data.source, callback_data.target or ""
 
@@ -67,12 +76,12 @@ async def confirmed(query: CallbackQuery, callback_data: JoinButton, chat: Chat,
 
     name, target = await services.write(work)
     text = phrase(user.lang, "join-done", source=name, target=target.name)
-    undo = button(label(user.lang, "merge-button-undo"), UnjoinButton(owner=user.user_id, source=source_id))
+    undo = button(label(user.lang, "merge-button-undo"), SplitThingsButton(owner=user.user_id, source=source_id))
     known = button(shorten(target.name, _NAME), FactsButton(owner=user.user_id, about=target.id))
     await chat.edit(text, [[known], [undo]])
 
 
-async def undo_pressed(query: CallbackQuery, callback_data: UnjoinButton, chat: Chat, services: Services) -> None:
+async def undo_pressed(query: CallbackQuery, callback_data: SplitThingsButton, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     both = await services.write(lambda c: entities.split(c, user.user_id, callback_data.source, now=now))
     there = [one for one in both if one is not None]
@@ -85,7 +94,7 @@ def _thing(connection: Connection, user: User, node_id: str) -> Node:
 
 
 def _confirmation(user: User, source: Node, target: Node) -> tuple[str, Rows]:
-    sure = JoinButton(owner=user.user_id, source=source.id, target=target.id, sure=True)
+    sure = MergeThingsButton(owner=user.user_id, source=source.id, target=target.id, sure=True)
     yes = button(label(user.lang, "merge-button-yes"), sure)
     no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
     return phrase(user.lang, "join-confirm", source=source.name, target=target.name), [[yes, no]]
@@ -94,8 +103,8 @@ def _confirmation(user: User, source: Node, target: Node) -> tuple[str, Rows]:
 def router() -> Router:
     built = Router(name="joining")
     built.message.register(target_typed, Answers("join"))
-    built.callback_query.register(confirmed, JoinButton.filter(F.sure))
-    built.callback_query.register(target_pressed, JoinButton.filter(F.target))
-    built.callback_query.register(merge_pressed, JoinButton.filter())
-    built.callback_query.register(undo_pressed, UnjoinButton.filter())
+    built.callback_query.register(confirmed, MergeThingsButton.filter(F.sure))
+    built.callback_query.register(target_pressed, MergeThingsButton.filter(F.target))
+    built.callback_query.register(merge_pressed, MergeThingsButton.filter())
+    built.callback_query.register(undo_pressed, SplitThingsButton.filter())
     return built

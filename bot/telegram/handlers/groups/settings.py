@@ -22,7 +22,7 @@ from internal.access.model import User
 from internal.dialogue import repository as dialogue
 from internal.errors import Refused
 from internal.flows.forgetting import requests
-from internal.flows.forgetting.messages import with_quotations
+from internal.flows.forgetting.requested_messages import with_quotations
 from internal.people import repository as people
 
 _BUDGET = re.compile(r"\D*(\d{1,9})\D+(\d{1,12})\D*")

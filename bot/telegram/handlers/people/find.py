@@ -24,7 +24,7 @@ NAMED = 0.5
 """The least boost with which a person is offered: a short form of one word of a name has 0.64."""
 
 WHOLE_NAME = 0.95
-"""From this boost on the whole name was typed, only in another case or alphabet: nobody else is offered then."""
+"""Boost of a whole name in another case or alphabet: from it on nobody else is offered."""
 
 SHOWN = 10
 LONGEST_NAME = 4

@@ -120,7 +120,7 @@ _TOGETHER = re.compile(
     r"^(?:(?:вместе|разом)\s+)?(?:с|со|з|із|зі)\s+(?:[^\W\d_]+\s+)?[^\W\d_]+(?:ой|ей|ою|ею|ом|ем|єм|ём|ами|ями|ым|им|ью)\s+",
     re.IGNORECASE,
 )
-"""With whom something was decided, before what was decided: "решили с женой Олей летом поехать"."""
+"""The companion of a decision, named before what was decided: "решили с женой Олей летом поехать"."""
 _INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|тись|чься)$", re.IGNORECASE)
 
 
@@ -243,5 +243,5 @@ def remove_phrase(text: str, phrase: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital first letter, the rest as it is."""
+    """The text with a capital first letter, the rest as it is."""
     return text[:1].upper() + text[1:]

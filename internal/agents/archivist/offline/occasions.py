@@ -14,7 +14,7 @@ from internal.language.text.spelling import text_language, tokens
 from internal.people.model import Circle
 
 Candidate = tuple[int, int, Dossier | Relation]
-"""Where somebody is named in a sentence, and who: by name, or by a word of kinship."""
+"""A place in a sentence where somebody is named, by name or by a word of kinship."""
 
 
 def occasion_facts(said: ReadSentence, reading: Reading) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
@@ -45,7 +45,7 @@ def _fact(found: NamedOccasion, dossier: Dossier | None, said: ReadSentence, lan
 
 
 def _candidates(said: ReadSentence) -> list[Candidate]:
-    """Who may be meant; "Tom's mom" and "мама Тома" are somebody else than the owner's own."""
+    """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's own."""
     named: list[Candidate] = [(one.start - said.start, one.end - said.start, dossier) for one, dossier in said.named]
     roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.role}
     found = list(named)

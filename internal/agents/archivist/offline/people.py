@@ -105,7 +105,7 @@ class Reading:
         self.heard: list[ReadSentence] = []
 
     def read(self, line: TranscriptLine) -> None:
-        """Takes in one line. What the owner did not say himself tells nothing of him, nor whom he means by a name."""
+        """Takes in one line. Only the owner's own lines say anything about him, or whom he means by a name."""
         if not line.owners_word:
             self._hear(line)
             return
@@ -142,7 +142,7 @@ class Reading:
     def _by_sentence(
         self, sightings: Sequence[NameMention], line: TranscriptLine
     ) -> dict[int, list[tuple[NameMention, Dossier]]]:
-        """Who is meant by the names of each sentence."""
+        """The people meant by the names of each sentence."""
         named: dict[int, list[tuple[NameMention, Dossier]]] = {}
         for mention in sightings:
             subject = self._subject(mention, line)
@@ -151,7 +151,7 @@ class Reading:
         return named
 
     def _speaker(self, line: TranscriptLine) -> Dossier | None:
-        """Who speaks: by the id of a message, else by name and surname; None for a channel, a login, a bot."""
+        """The speaker: by the id of a message, else by name and surname; None for a channel, a login, a bot."""
         known = next((self._by_telegram[one] for one in line.telegram_ids if one in self._by_telegram), None)
         if known is not None:
             return self._known_dossier(known)

@@ -80,7 +80,7 @@ class OfflineRelations:
         return found[0] if len(found) == 1 else None
 
     def _by_verb(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
-        """To whom the verb before a name joins him: "Маша замужем за Игорем"."""
+        """The person whom a verb connects with the name behind it: "Маша замужем за Игорем"."""
         before = said.text[: mention.start - said.start]
         for kind, pattern in _PAIR.items():
             verb = pattern.search(before)

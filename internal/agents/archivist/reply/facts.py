@@ -123,7 +123,7 @@ def _texts(raw: object) -> list[str]:
 
 
 def _relevance(raw: object) -> int | None:
-    """From 1 to 5; a share such as 0.8 is taken of 5. What is neither says nothing."""
+    """A relevance from 1 to 5; a share such as 0.8 is taken of 5, anything else is left out."""
     if isinstance(raw, float) and 0 < raw < 1:
         return max(1, round(raw * RELEVANCE[-1]))
     number = read_id(raw)

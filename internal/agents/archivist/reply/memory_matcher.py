@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from internal.agents.model import Language, TranscriptLine
-from internal.errors import ModelError
+from internal.agents.unavailable import or_none
 from internal.graph import registry
 from internal.language.dates import deadlines, parse
 from internal.language.dates.deadlines import Kind, Period
 from internal.language.search import word_match
 from internal.language.text.spelling import words
-from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder, Vectors
 from internal.memory.model import Likeness, NodeRef, ProposedMemory, RefKey
 
@@ -210,10 +210,10 @@ class MemoryMatcher:
     ) -> dict[tuple[str, datetime, Kind], datetime | None]:
         if not asked:
             return {}
-        try:
-            found = await self._worker.run_bulk(deadlines.resolve_all, list(asked), language)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("dates_read_plainly", extra={"error": type(error).__name__})
+        found = await or_none(
+            log, "dates_read_plainly", self._worker.run_bulk(deadlines.resolve_all, list(asked), language)
+        )
+        if found is None:
             plain = [parse.resolve_plainly(phrase, at, language) for phrase, at, _ in asked]
             found = [one.moment if one else None for one in plain]
         return dict(zip(asked, found, strict=True))
@@ -223,36 +223,22 @@ class MemoryMatcher:
     ) -> dict[tuple[str, datetime], tuple[Period, bool] | None]:
         if not asked:
             return {}
-        try:
-            found = await self._worker.run_bulk(deadlines.periods, list(asked), language)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("periods_not_read", extra={"error": type(error).__name__})
-            return {}
-        return dict(zip(asked, found, strict=True))
+        found = await or_none(log, "periods_not_read", self._worker.run_bulk(deadlines.periods, list(asked), language))
+        return {} if found is None else dict(zip(asked, found, strict=True))
 
     async def _alike(self, label: str, texts: Sequence[str], known: Sequence[str]) -> list[list[tuple[int, str]]]:
-        names = label not in SENTENCES
-        try:
-            return await self._worker.run_bulk(word_match.match_texts, texts, known, names=names)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("words_not_compared", extra={"error": type(error).__name__})
-            return [[] for _ in texts]
+        alike = self._worker.run_bulk(word_match.match_texts, texts, known, names=label not in SENTENCES)
+        return await or_none(log, "words_not_compared", alike) or [[] for _ in texts]
 
     async def _may_be_same(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        try:
-            return await self._worker.run_bulk(word_match.may_be_same, list(pairs))
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("words_not_compared", extra={"error": type(error).__name__})
-            return [False] * len(pairs)
+        same = self._worker.run_bulk(word_match.may_be_same, list(pairs))
+        return await or_none(log, "words_not_compared", same) or [False] * len(pairs)
 
     async def _embedded(self, texts: Sequence[str], user_id: int | None) -> Vectors | None:
         if not texts:
             return None
-        try:
-            return await self._embedder.embed_documents(list(texts), user_id=user_id)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("memories_not_embedded", extra={"error": type(error).__name__})
-            return None
+        vectors = self._embedder.embed_documents(list(texts), user_id=user_id)
+        return await or_none(log, "memories_not_embedded", vectors)
 
     async def _calibrated(self, user_id: int | None) -> Calibration | None:
         """The calibration of this model, computed once."""

@@ -12,6 +12,7 @@ import numpy as np
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.archivist.reply.memory_matcher import MemoryMatcher
 from internal.agents.model import Language, TranscriptLine
+from internal.agents.unavailable import or_none
 from internal.errors import ModelError
 from internal.graph import registry
 from internal.knowledge.entities.resolved_names import FactDates, FactLookup, KnownName, NameMatch, Vector
@@ -132,12 +133,9 @@ class NameMatcher:
     async def _vectors(self, texts: Mapping[str, str], user_id: int | None) -> dict[str, Vector]:
         if not texts:
             return {}
-        try:
-            found = await self._embedder.embed_documents(list(texts.values()), user_id=user_id)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("names_not_embedded", extra={"error": type(error).__name__})
-            return {}
-        return dict(zip(texts, found, strict=True))
+        vectors = self._embedder.embed_documents(list(texts.values()), user_id=user_id)
+        found = await or_none(log, "names_not_embedded", vectors)
+        return {} if found is None else dict(zip(texts, found, strict=True))
 
     async def _dates(
         self, facts: Sequence[ProposedFact], transcript: Sequence[TranscriptLine], language: Language
@@ -173,11 +171,9 @@ class NameMatcher:
                     rounded.append((index, f"{end}_precision", (at, said, dated.said_at)))
         if not rounded:
             return dates
-        try:
-            stated = [one for *_, one in rounded]
-            exact = await self._worker.run_bulk(in_text.stated_precisions, stated, language)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("dates_taken_as_written", extra={"error": type(error).__name__})
+        stated = self._worker.run_bulk(in_text.stated_precisions, [one for *_, one in rounded], language)
+        exact = await or_none(log, "dates_taken_as_written", stated)
+        if exact is None:
             return dates
         for (index, field, _), precision in zip(rounded, exact, strict=True):
             change: Any = {field: precision}
@@ -187,11 +183,10 @@ class NameMatcher:
     async def _resolved(self, phrases: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:
         if not phrases:
             return []
-        try:
-            return await self._worker.run_bulk(parse.resolve_all, list(phrases), language)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("dates_read_plainly", extra={"error": type(error).__name__})
-            return [parse.resolve_plainly(phrase, at, language) for phrase, at in phrases]
+        found = await or_none(
+            log, "dates_read_plainly", self._worker.run_bulk(parse.resolve_all, list(phrases), language)
+        )
+        return [parse.resolve_plainly(phrase, at, language) for phrase, at in phrases] if found is None else found
 
 
 def fact_dates(

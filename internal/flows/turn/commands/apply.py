@@ -62,7 +62,7 @@ _OPEN_ENDS: Final = {"waiting": TaskKind.WAITING, "promised": TaskKind.PROMISE}
 LONGEST: Final = 400
 """Characters of a message in which commands are looked for; more is a story or a pasted text."""
 CARD_LASTS: Final = timedelta(minutes=15)
-"""For so long "cancel it" means what the last card is about."""
+"""How long "cancel it" means what the last card is about."""
 OFFERED: Final = 6
 """Buttons of one choice."""
 _HALF_DAY: Final = 12

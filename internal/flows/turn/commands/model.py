@@ -173,7 +173,7 @@ class Commands:
         )
 
     def with_more(self, more: Sequence[Action]) -> "Commands":
-        """With what the model's tools asked for, but for what was recognised already."""
+        """Adds what the model's tools asked for and was not recognised already."""
         known = {_target(one) for one in self.actions}
         return replace(self, actions=[*self.actions, *(one for one in more if _target(one) not in known)])
 

@@ -1,8 +1,8 @@
-"""What the responder may use while it answers: history, people, tasks of the one who asks, pages, and a few wishes.
+"""The tools of the responder: history, people and tasks of the asker, web pages, and a few changes.
 
-What writes is carried out together with the answer, and only for a newest message of the owner's own. A page is
-nobody's wish: after one was read nothing that writes may be used. Beside other words of somebody else (a forward,
-a file) only what the owner's newest words say whole is written down, and a task is changed by his tap.
+Tools that write run together with the answer, and only for the owner's own newest message. Once a web page was read
+they are refused. Beside other words of somebody else (a forward, a file) only statements that stand whole in the
+owner's newest words are stored, and a task is changed by his tap.
 """
 
 import re
@@ -31,7 +31,7 @@ from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import Action, ChangeTask, Remember
 from internal.flows.turn.files import beside_others, read_file
 from internal.flows.turn.prompt import PromptInputs, Prompts
-from internal.flows.turn.tools.offered import (
+from internal.flows.turn.tools.definitions import (
     CHANGING,
     CREATE_TASK,
     READ_FILE,

@@ -1,7 +1,7 @@
 """Reads public web pages and asks a search engine. What a page says is somebody else's word, and is not stored.
 
 A page is fetched from the address that was checked: the name is resolved once, every answer must be public, and the
-connection goes to that answer, at every redirect anew. A name that resolves otherwise a moment later leads nowhere.
+connection goes to that answer, at every redirect again. A name that resolves otherwise a moment later leads nowhere.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from internal.language.worker.process_pool import LanguageCallFailed, LanguageWo
 
 MOST_BYTES: Final = 2_000_000
 MOST_CHARACTERS: Final = 8_000
-"""Of a page's text; more would crowd out the conversation."""
+"""Most characters of a page's text; more would crowd out the conversation."""
 MOST_REDIRECTS: Final = 5
 SECONDS: Final = 12.0
-"""For a whole page with its redirects; its reader is waiting."""
+"""Seconds for a whole page with its redirects; its reader is waiting."""
 MOST_FOUND: Final = 6
 _TYPES: Final = ("text/html", "application/xhtml+xml", "text/plain")
 _MAPPED: Final = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))

@@ -1,4 +1,4 @@
-"""What the owner denied stays denied, however often older lines are read; a later line may tell it anew."""
+"""What the owner denied stays denied, however often older lines are read; a later line may tell it again."""
 
 from datetime import timedelta
 

@@ -187,7 +187,7 @@ async def test_a_file_that_keeps_ending_the_process_is_given_up(stage: FileStage
 
 async def test_an_outage_of_telegram_is_waited_for(stage: FileStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second attempt a moment later succeeds; an outage that lasts is said."""
-    monkeypatch.setattr("internal.flows.artifacts.reading.retry_delay", lambda *_: timedelta(0))
+    monkeypatch.setattr("internal.flows.artifacts.read_files.retry_delay", lambda *_: timedelta(0))
     stage.shelf.outages = 1
     assert (await stage.read(await stage.send("a.txt", b"Words"))).state == ArtifactState.READ
     stage.shelf.outages = 9
@@ -196,7 +196,7 @@ async def test_an_outage_of_telegram_is_waited_for(stage: FileStage, monkeypatch
 
 async def test_a_voice_is_heard_after_an_outage(stage: FileStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line that it cannot be heard now is said once; when the service is back the transcript takes its place."""
-    monkeypatch.setattr("internal.flows.artifacts.reading.retry_delay", lambda *_: timedelta(0))
+    monkeypatch.setattr("internal.flows.artifacts.read_files.retry_delay", lambda *_: timedelta(0))
     back = False
 
     async def transcribe(received: Received, sound: bytes) -> str:

@@ -128,7 +128,7 @@ async def test_at_most_one_nudge_a_day_unless_it_was_asked_for(house: House) -> 
 
 
 async def test_a_nudge_that_is_not_answered_comes_more_seldom(house: House) -> None:
-    """After two days, after four, then once a week as the rhythm says; after a contact it begins anew."""
+    """After two days, after four, then once a week as the rhythm says; after a contact it begins again."""
     grandma = await house.person("Grandma")
     await house.rhythm("Call grandma", person=grandma)
     assert [day for day in range(8, 30) if await house.at(day)] == [8, 10, 14, 21, 28]

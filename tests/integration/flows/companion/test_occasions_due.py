@@ -82,7 +82,7 @@ async def morning(talk: Talk, companion: CompanionScheduler, month: int, day: in
 async def test_a_week_before_with_tastes_and_on_the_day_and_once_each(
     talk: Talk, companion: CompanionScheduler
 ) -> None:
-    """Also when the process starts anew each day."""
+    """Also when the process starts again each day."""
     masha = await person(talk, "Masha")
     await occasion(talk, masha, "birthday", 3, 20, 1997)
     await likes(talk, masha, "peonies")

@@ -131,7 +131,7 @@ async def test_a_message_takes_along_what_no_other_line_says(stage: ErasingStage
 
 
 async def test_a_sentence_that_took_the_place_of_another_falls_with_what_it_repeats(stage: ErasingStage) -> None:
-    """A bio that was written anew keeps the lines of what it replaced: the old words do not live on in the new."""
+    """A bio that was written again keeps the lines of what it replaced: the old words do not live on in the new."""
     stage.reply("бабочки", people_operations=[added("Петров", 1, bio="Разводит канарейкиных бабочек.")])
     first = await stage.said("Петров и его канарейкины бабочки")
     stage.reply(

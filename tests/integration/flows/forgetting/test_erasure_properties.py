@@ -17,7 +17,7 @@ from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.people import repository
-from internal.people.bio import sentences
+from internal.people.bio import sentences_of_bio
 from internal.storage.tables import claims, evidence, facts, graph_edges, mentions, messages
 
 
@@ -43,7 +43,7 @@ def remembered(connection: Connection) -> Any:
 
 def _told(bio: str, names: Sequence[str]) -> list[str]:
     """What a bio says beyond names: one that is made of them may list them in any order."""
-    return [one for one in sentences(bio) if not {word.strip() for word in one.split(",")} <= set(names)]
+    return [one for one in sentences_of_bio(bio) if not {word.strip() for word in one.split(",")} <= set(names)]
 
 
 def lived(told: Sequence[tuple[int, Sequence[Line]]], forgotten: Sequence[int] = ()) -> Any:

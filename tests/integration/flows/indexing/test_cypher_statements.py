@@ -18,7 +18,7 @@ from internal.graph import registry, store
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.graph.mirror.projection import cypher_properties
 from internal.graph.model import Node
-from internal.memory.plasticity import operations
+from internal.memory.plasticity import strength_changes
 from internal.memory.queries import examples
 
 BY_CONCEPT: Final = """
@@ -193,7 +193,7 @@ async def test_memories_through_shared_concepts(told: Remembered) -> None:
 async def test_strong_associations(told: Remembered) -> None:
     """The strongest first, none below the asked strength, and only those that lead from the memory."""
     rows = await told.mirror.ask(ASSOCIATIONS, memoryId=told["A"], minStrength=0.5)
-    found = await told.service(lambda c: operations.associations(c, OWNER, told["A"], min_strength=0.5))
+    found = await told.service(lambda c: strength_changes.associations(c, OWNER, told["A"], min_strength=0.5))
     nodes = await told.service(lambda c: store.nodes_by_ids(c, OWNER, [one.node_id for one in found]))
     assert rows == [{"related": shown(nodes[one.node_id]), "strength": one.strength} for one in found]
     assert [row["strength"] for row in rows] == [0.95, 0.5]
@@ -215,11 +215,11 @@ Change = Callable[[Connection, Remembered], Any]
 
 
 def _strengthen(amount: float) -> Change:
-    return lambda c, told: operations.strengthen(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
+    return lambda c, told: strength_changes.strengthen(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
 
 
 def _weaken(amount: float) -> Change:
-    return lambda c, told: operations.weaken(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
+    return lambda c, told: strength_changes.weaken(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,12 @@ def _weaken(amount: float) -> Change:
         (STRENGTHEN, _strengthen(0.75), {"amount": 0.75}),
         (WEAKEN, _weaken(0.25), {"amount": 0.25}),
         (WEAKEN, _weaken(0.75), {"amount": 0.75}),
-        (DECAY, lambda c, t: operations.decay(c, OWNER, 0.5, 0.1, now=t.mirror.now), {"threshold": 0.5, "decay": 0.1}),
-        (PRUNE, lambda c, t: operations.prune(c, OWNER, 0.3), {"minStrength": 0.3}),
+        (
+            DECAY,
+            lambda c, t: strength_changes.decay(c, OWNER, 0.5, 0.1, now=t.mirror.now),
+            {"threshold": 0.5, "decay": 0.1},
+        ),
+        (PRUNE, lambda c, t: strength_changes.prune(c, OWNER, 0.3), {"minStrength": 0.3}),
     ],
     ids=["strengthen", "strengthen to 1", "weaken", "weaken to 0", "decay", "prune"],
 )

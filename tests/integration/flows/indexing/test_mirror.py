@@ -1,4 +1,4 @@
-"""The mirror of the graph: what stands in it, how it follows what changes, and when it is built anew."""
+"""The mirror of the graph: what stands in it, how it follows what changes, and when it is rebuilt."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def test_another_stores_mirror_is_replaced(mirror: MirrorStage) -> None:
 
 
 async def test_a_cursor_before_the_log_is_that_of_another_life(mirror: MirrorStage) -> None:
-    """A database given back from a backup has less in its log than the mirror has seen: built anew."""
+    """A database given back from a backup has less in its log than the mirror has seen: rebuilt."""
     memory = await mirror.node("Memory", content="x")
     before = await mirror.followed()
     ahead = await _newest(mirror) + 100
@@ -205,7 +205,7 @@ async def test_a_batch_that_was_applied_already_changes_nothing(mirror: MirrorSt
 
 
 async def test_a_restart_goes_on_where_it_was(mirror: MirrorStage) -> None:
-    """Cursor and mark agree: nothing is built anew, and only what came since is followed."""
+    """Cursor and mark agree: nothing is rebuilt, and only what came since is followed."""
     await mirror.node("Memory", content="x")
     await mirror.mirroring.follow(OWNER)
     again = following(mirror.talk, mirror.falkor)

@@ -1,4 +1,4 @@
-"""Whatever happens to an owner's memory, the mirror that followed it is the mirror that is built of it anew."""
+"""Whatever happens to an owner's memory, the mirror that followed it is the mirror that is built of it again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from internal.graph.model import NodeFilter
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, FactFilter, Segment
-from internal.memory.plasticity import operations
+from internal.memory.plasticity import strength_changes
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -45,7 +45,7 @@ MERELY_REFUSED: Final = (Refused, NotFound, Conflict)
 
 @pytest.fixture
 async def beside(tmp_path: Path) -> AsyncIterator[Falkor]:
-    """A second FalkorDB, in which mirrors are only ever built anew."""
+    """A second FalkorDB, in which mirrors are only ever rebuilt."""
     server = EmbeddedFalkor(tmp_path / "beside", rows=ROWS)
     await server.start()
     falkor = Falkor(server.url, TARGET + "/beside", timeout=timedelta(seconds=10), rows=ROWS)
@@ -193,13 +193,13 @@ class Life:
             query = select(graph_edges.c.source, graph_edges.c.target).where(graph_edges.c.type == "RELATES_TO")
             source, target = self._one(connection.execute(query).all())
             if kind == 0:
-                operations.strengthen(connection, OWNER, source, target, 0.2, now=now)
+                strength_changes.strengthen(connection, OWNER, source, target, 0.2, now=now)
             elif kind == 1:
-                operations.decay(connection, OWNER, 0.9, 0.1, now=now)
+                strength_changes.decay(connection, OWNER, 0.9, 0.1, now=now)
             elif kind == 2:
-                operations.prune(connection, OWNER, 0.3)
+                strength_changes.prune(connection, OWNER, 0.3)
             else:
-                operations.touch_used(connection, OWNER, [source, target], now, PRESETS["default"])
+                strength_changes.touch_used(connection, OWNER, [source, target], now, PRESETS["default"])
 
         await self.mirror.write(work)
 

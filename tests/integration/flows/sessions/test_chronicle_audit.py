@@ -106,7 +106,7 @@ HARM = [
     ("DELETE FROM chronicle", "next_integrity", "missing"),
     ("UPDATE chronicle SET n = -n WHERE label != 'Analysis'", "next_integrity", "misplaced"),
     ("UPDATE chronicle SET n = n + 10000 WHERE n = (SELECT min(n) FROM chronicle)", "next_integrity", "misplaced"),
-    ("DELETE FROM messages WHERE seq = 1", "orphans", "homeless"),
+    ("DELETE FROM messages WHERE seq = 1", "orphans", "without_message"),
     ("UPDATE chronicle SET answers_n = 999999 WHERE label = 'Response'", "orphans", "dangling"),
     ("UPDATE chronicle SET answers_n = 999999 WHERE label = 'Analysis' AND answers_n > 0", "orphans", "dangling"),
     ("UPDATE chronicle SET label = 'Feedback' WHERE label = 'Request'", None, "mislabelled"),

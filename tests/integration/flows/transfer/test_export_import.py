@@ -122,7 +122,7 @@ def items(connection: Connection) -> set[Any]:
 
 
 async def test_an_export_read_back_is_the_same_memory(stage: ErasingStage, elsewhere: Database) -> None:
-    """Every row of the owner, ids and versions included; what things are found by is made anew, equal to the letter."""
+    """Every row of the owner, ids and versions included; what things are found by is rebuilt, equal to the letter."""
     await lived(stage)
     exported = await document(stage)
     done = await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))

@@ -118,7 +118,7 @@ async def test_its_receipt_follows_the_message_into_the_fragment(talk: Talk) -> 
     assert [observation.episode_id for observation in lines] == [cited.episode_uuid]
 
     def read_again(connection: Connection) -> None:
-        taken = memory.withdraw_slice(connection, OWNER, cited.episode_uuid, [1])
+        taken = memory.remove_slice_observations(connection, OWNER, cited.episode_uuid, [1])
         memory.remove_unsupported(connection, OWNER, taken, now=talk.clock.now())
 
     await talk.write(read_again)

@@ -394,7 +394,7 @@ async def test_a_quote_of_what_is_to_be_forgotten_is_not_shown(talk: Talk) -> No
 
 
 async def test_a_quote_does_not_name_who_is_forgotten(talk: Talk) -> None:
-    """However new the message is that answers it; what the owner himself says anew may."""
+    """However new the message is that answers it; what the owner himself says again may."""
     now = talk.clock.now()
     one = await talk.write(lambda c: from_metadata(c, OWNER, TelegramAccount(5, "Oksana"), seen_at=now, now=now))
     await talk.write(lambda c: ask(c, OWNER, "person", str(one.id), now=talk.clock.now()))

@@ -20,7 +20,7 @@ from internal.events import repository as events
 from internal.flows.operations import nightly as flow
 from internal.flows.operations.nightly import NightlyMaintenance, compact_change_log
 from internal.graph import store
-from internal.memory.plasticity import maintenance, operations, repository
+from internal.memory.plasticity import maintenance, repository, strength_changes as operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage.database import Database
 from internal.storage.forgetting import forgettings

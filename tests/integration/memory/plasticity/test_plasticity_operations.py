@@ -15,7 +15,7 @@ from support.long import examples
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.memory.model import Association
-from internal.memory.plasticity import operations as plasticity_operations
+from internal.memory.plasticity import strength_changes as plasticity_operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 

@@ -56,7 +56,7 @@ async def sessions(world: World, user_id: int = 1) -> list[Session]:
 
 
 async def test_db_closes_what_is_open(world: World) -> None:
-    """/db alone says that the next message begins anew; asked again, as after a crash, it says the same."""
+    """/db alone says that the next message begins again; asked again, as after a crash, it says the same."""
     await say(world, "How is the weather?")
     said = only(await world.send("/db"))
     assert said.text == phrase("en", "session-begins")

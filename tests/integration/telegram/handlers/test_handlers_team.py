@@ -15,7 +15,7 @@ from internal.access.model import LANGUAGES, Language
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification
 from internal.flows.forgetting import erase, requests
-from internal.flows.forgetting.erasure import Erasure
+from internal.flows.forgetting.erasure_run import Erasure
 from internal.flows.notifications.teams import PromiseNotices, taken_back
 from internal.people import service as people_service
 from internal.people.model import Person

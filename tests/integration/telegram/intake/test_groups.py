@@ -133,7 +133,7 @@ async def test_private_commands_stay_private(stage: BotStage, model: ScriptedMod
 
 
 async def test_a_group_keeps_its_memory_as_a_supergroup(stage: BotStage, model: ScriptedModel) -> None:
-    """And the bot goes on there, though chat and message ids begin anew."""
+    """And the bot goes on there, though chat and message ids begin again."""
     model.always(MODEL, "Noted.")
     owner = await stage.person(known=False)
     async with whole_bot(stage, model, groups=ON):

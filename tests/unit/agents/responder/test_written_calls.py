@@ -7,7 +7,7 @@ import pytest
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.written_calls import written_calls
 from internal.errors import ModelReplyInvalid
-from internal.flows.turn.tools.offered import TOOLS
+from internal.flows.turn.tools.definitions import TOOLS
 
 CALL = '{"name": "search_history", "arguments": {"query": "anna"}}'
 FORMS = {

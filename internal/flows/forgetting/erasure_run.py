@@ -15,7 +15,7 @@ from internal.artifacts import repository as artifacts
 from internal.dialogue import removal_repository as dialogue_erasure
 from internal.dialogue.model import Message
 from internal.errors import Conflict
-from internal.flows.forgetting import bio_sentences, memories, notifications, tombstones
+from internal.flows.forgetting import bio_sentences, fact_tombstones as tombstones, memories, notifications
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.lifecycle import withdraw_about
@@ -32,7 +32,7 @@ from internal.language.text.spelling import name_key
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal
 from internal.people import removal_repository, repository as people, suggestion_repository, support, support_repository
-from internal.people.bio import sentences
+from internal.people.bio import sentences_of_bio
 from internal.people.contacts import repository as contacts
 from internal.people.contacts.model import StoredContact, marks
 from internal.people.model import Person
@@ -223,7 +223,7 @@ class Erasure:
         self.report.parts += len(settled.texts)
         self.said += settled.texts
         for person in settled.unsupported:
-            self.said += [*person.names, *sentences(person.bio)]
+            self.said += [*person.names, *sentences_of_bio(person.bio)]
         self.erase_people(settled.unsupported)
 
     def erase_people(self, profiles: Sequence[Person]) -> None:
@@ -244,7 +244,7 @@ class Erasure:
         self.report.parts += len(sentences)
 
     def note_memories(self, removal: Removal) -> None:
-        self.said += memories.telling(removal)
+        self.said += memories.identifying_texts(removal)
         self.report.memories += len(removal.nodes)
         dialogue_erasure.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
 

@@ -52,7 +52,7 @@ from internal.flows.turn.intake import IntakePhrases
 from internal.knowledge.model import OF_FILE, Segment
 from internal.language.text.passages import passages
 from internal.scheduling.clock import Clock
-from internal.scheduling.run import retry_delay
+from internal.scheduling.retry import retry_delay
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -65,7 +65,7 @@ LONGEST_IN_MESSAGE: Final = 12_000
 """Characters of a transcript that stand in its message; a longer one is an episode too, of which this is the start."""
 
 ARCHIVED: Final = 60
-"""Passages of a file, some 30 pages, that the archivist reads: a novel's people are nobody's acquaintances."""
+"""Most passages of a file that the archivist reads, some 30 pages: the people of a novel are no acquaintances."""
 
 AT_ONCE: Final = 4
 """Files of one turn that are read side by side: an album has up to ten pictures."""
@@ -312,7 +312,7 @@ class ArtifactReading:
 
 
 def part_label(artifact: Artifact, part: Part, lang: Language) -> str:
-    """Where a passage stands, as prompts, citations and the archivist name it.
+    """The place of a passage, as prompts, citations and the archivist name it.
 
     `contract.pdf, p. 3`, `costs.xlsx, sheet 1 (May), row 12`.
     """

@@ -18,7 +18,7 @@ from internal.dialogue.model import ForwardOrigin
 from internal.dialogue.snapshots import repository as snapshots
 from internal.dialogue.snapshots.model import Snapshot
 from internal.errors import NotFound
-from internal.flows.archival.snapshot import ContextHandler
+from internal.flows.context.handler import ContextHandler
 from internal.flows.forgetting import requests
 from internal.flows.runs.loop import RunLoop
 from internal.flows.visibility.snapshot import restored, shown_snapshot
@@ -164,7 +164,7 @@ async def test_an_earlier_version_comes_back_as_a_new_one(stage: Stage) -> None:
 
 
 async def test_an_edited_message_is_read_again(stage: Stage) -> None:
-    """What rested on it is told anew; what was said later stays as it is."""
+    """What rested on it is told again; what was said later stays as it is."""
     stage.manager.script = [
         {"who": [item("Lives in Lviv", 1)], "now": [], "threads": []},
         {"who": [item("Lives in Lviv", goes_on=[1])], "now": [item("Is ill", 1)], "threads": []},
