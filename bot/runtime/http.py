@@ -25,6 +25,7 @@ from bot.web.graph.router import Graph
 from bot.web.http.owners import Allows, Owners
 from bot.web.memory.nodes import MemoryPorts, memory_eraser
 from bot.web.server.app import build_web
+from bot.web.server.ports import WebPorts
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
 from internal.access.api_keys import ApiKeys
@@ -105,42 +106,44 @@ def web_of(
     intake = EpisodeIntake(agents, app.ticker.wake, erase)
     owners = Owners(app.database, ports.allows, allowed=config.access.allowed_user_ids, admit_all=config.local_telegram)
     return build_web(
-        database=app.database,
-        metrics=app.metrics,
-        clock=app.clock,
-        api_key=server_key(app),
-        allowed_hosts=config.server.hosts,
-        owners=owners,
-        poll_fresh=ports.poll_fresh,
-        archive=app.archive,
-        graph=Graph(searches.knowledge, searches.finder, intake, searches.messages),
-        eraser=app.eraser,
-        memory=MemoryPorts(memory_eraser(app.eraser), maintain, searches.knowledge, app.nights.plasticity),
-        files=erase_file,
-        cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
-        chronicle=Chronicle(app.chronicle_audit, config.persona.name),
-        recall=searches.overview,
-        examine=ports.examine,
-        operations=ports.operations,
-        importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
-        owner_data=OwnerData(
-            app.database, app.clock, app.eraser, config.data_dir, app.artifacts, on_import=publish_imported
-        ),
-        simulator=ports.simulator,
-        webhook=ports.webhook,
-        console=Console(server_key(app), caller_key, config.console.session_lifetime, console, ports.bot_token),
-        chat_page=ports.chat_page,
-        mcp=mcp,
-        whole_day_at=app.config.notifications.whole_day_at,
-        daily_limit_usd=config.access.daily_cost_usd,
-        stopping=stopping,
-        metrics_open=metrics_open(config),
-        keys=ApiKeys(config.data_dir),
-        contacts=app.contacts,
-        maps=app.people_maps,
-        reflections=app.reflections,
-        life=app.life,
-        contact_sync=app.contact_sync,
+        WebPorts(
+            database=app.database,
+            metrics=app.metrics,
+            clock=app.clock,
+            api_key=server_key(app),
+            allowed_hosts=config.server.hosts,
+            owners=owners,
+            poll_fresh=ports.poll_fresh,
+            archive=app.archive,
+            graph=Graph(searches.knowledge, searches.finder, intake, searches.messages),
+            eraser=app.eraser,
+            memory=MemoryPorts(memory_eraser(app.eraser), maintain, searches.knowledge, app.nights.plasticity),
+            files=erase_file,
+            cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
+            chronicle=Chronicle(app.chronicle_audit, config.persona.name),
+            recall=searches.overview,
+            examine=ports.examine,
+            operations=ports.operations,
+            importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
+            owner_data=OwnerData(
+                app.database, app.clock, app.eraser, config.data_dir, app.artifacts, on_import=publish_imported
+            ),
+            simulator=ports.simulator,
+            webhook=ports.webhook,
+            console=Console(server_key(app), caller_key, config.console.session_lifetime, console, ports.bot_token),
+            chat_page=ports.chat_page,
+            mcp=mcp,
+            whole_day_at=app.config.notifications.whole_day_at,
+            daily_limit_usd=config.access.daily_cost_usd,
+            stopping=stopping,
+            metrics_open=metrics_open(config),
+            keys=ApiKeys(config.data_dir),
+            contacts=app.contacts,
+            maps=app.people_maps,
+            reflections=app.reflections,
+            life=app.life,
+            contact_sync=app.contact_sync,
+        )
     )
 
 

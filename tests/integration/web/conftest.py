@@ -16,6 +16,7 @@ from support.stores.ready_stores import ready
 from bot.web.admin.operations import ArchiveReport
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
+from bot.web.server.ports import WebPorts
 from bot.web.server.telegram_webhook import Webhook
 from internal.access.api_keys import ApiKeys
 from internal.config.settings import MetricsConfig
@@ -81,16 +82,18 @@ def build(database: Database, metrics: Metrics, ports: Ports) -> Callable[[str, 
 
 def application(database: Database, metrics: Metrics, ports: Ports, path: str, secret: str) -> FastAPI:
     return build_web(
-        database=database,
-        metrics=metrics,
-        clock=SystemClock(),
-        api_key=KEY,
-        allowed_hosts=["bot.example"],
-        owners=Owners(database, ports.allows, allowed=[ALLOWED_USER]),
-        poll_fresh=lambda: ports.poll_fresh,
-        archive=ports.archive,
-        webhook=Webhook(path, secret, "public.example", ports.accept),
-        chat_page="http://127.0.0.1:8090",
+        WebPorts(
+            database=database,
+            metrics=metrics,
+            clock=SystemClock(),
+            api_key=KEY,
+            allowed_hosts=["bot.example"],
+            owners=Owners(database, ports.allows, allowed=[ALLOWED_USER]),
+            poll_fresh=lambda: ports.poll_fresh,
+            archive=ports.archive,
+            webhook=Webhook(path, secret, "public.example", ports.accept),
+            chat_page="http://127.0.0.1:8090",
+        )
     )
 
 

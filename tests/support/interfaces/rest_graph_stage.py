@@ -24,6 +24,7 @@ from bot.web.graph.router import Graph
 from bot.web.http.owners import Owners
 from bot.web.memory.nodes import MemoryPorts, memory_eraser
 from bot.web.server.app import build_web
+from bot.web.server.ports import WebPorts
 from internal.access import repository as users
 from internal.access.api_keys import ApiKeys
 from internal.access.model import Role, User, UserState
@@ -220,30 +221,34 @@ async def stage(
     owners = Owners(database, allows, admit_all=True)
     mirrors = Mirrors(Config(), database, clock)
     app = build_web(
-        database=database,
-        metrics=metrics,
-        clock=clock,
-        api_key=KEY,
-        allowed_hosts=[],
-        owners=owners,
-        poll_fresh=lambda: True,
-        archive=archive,
-        graph=Graph(
-            search,
-            PeopleFinder(database, PeopleSearch(database, embedder), search),
-            EpisodeIntake(agents, lambda: woken.append(1), erase),
-            messages,
-        ),
-        chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
-        eraser=eraser,
-        memory=MemoryPorts(memory_eraser(eraser), maintain, search),
-        files=erase_file,
-        cypher=Cypher(mirrors.query, mirrors.rebuild),
-        console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),
-        stopping=stopping,
-        keys=keys,
-        reflections=Reflections(database, clock, LanguageHere(), PRESETS["default"]),
-        life=LifeAnswers(database, LanguageHere(), search, messages, PeopleMaps(database, clock, LanguageHere())),
+        WebPorts(
+            database=database,
+            metrics=metrics,
+            clock=clock,
+            api_key=KEY,
+            allowed_hosts=[],
+            owners=owners,
+            poll_fresh=lambda: True,
+            archive=archive,
+            graph=Graph(
+                search,
+                PeopleFinder(database, PeopleSearch(database, embedder), search),
+                EpisodeIntake(agents, lambda: woken.append(1), erase),
+                messages,
+            ),
+            chronicle=Chronicle(
+                ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"
+            ),
+            eraser=eraser,
+            memory=MemoryPorts(memory_eraser(eraser), maintain, search),
+            files=erase_file,
+            cypher=Cypher(mirrors.query, mirrors.rebuild),
+            console=Console(KEY, CALLER_KEY, bot_token=BOT_TOKEN),
+            stopping=stopping,
+            keys=keys,
+            reflections=Reflections(database, clock, LanguageHere(), PRESETS["default"]),
+            life=LifeAnswers(database, LanguageHere(), search, messages, PeopleMaps(database, clock, LanguageHere())),
+        )
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -20,6 +20,7 @@ from bot.web.client import CallRefused, RestClient
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
+from bot.web.server.ports import WebPorts
 from bot.web.server.uvicorn import serving
 from internal.config.settings import Config, load
 from internal.flows.transfer.imports import ImportedDrafts, Importer, OwnerTerms
@@ -57,15 +58,17 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
 
     owners = Owners(database, nobody)
     return build_web(
-        database=database,
-        metrics=metrics,
-        clock=SystemClock(),
-        api_key=KEY,
-        allowed_hosts=[],
-        owners=owners,
-        poll_fresh=lambda: True,
-        archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        importer=Importer(database, SystemClock(), ["archivist"], owners),
+        WebPorts(
+            database=database,
+            metrics=metrics,
+            clock=SystemClock(),
+            api_key=KEY,
+            allowed_hosts=[],
+            owners=owners,
+            poll_fresh=lambda: True,
+            archive=archive,  # type: ignore[arg-type]  # nobody archives here
+            importer=Importer(database, SystemClock(), ["archivist"], owners),
+        )
     )
 
 

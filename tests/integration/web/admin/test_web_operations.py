@@ -15,6 +15,7 @@ from bot.application.operations import Operations
 from bot.application.owner_data import OwnerData
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
+from bot.web.server.ports import WebPorts
 from internal.config.settings import load
 from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.mailbox.model import InboxRow, InboxState
@@ -65,17 +66,19 @@ async def operator(
         Backups(config, database, clock, taken.backups.append), database, clock, take_up=taken.take_up
     )
     app = build_web(
-        database=database,
-        metrics=metrics,
-        clock=clock,
-        api_key=KEY,
-        allowed_hosts=[],
-        owners=Owners(database, nobody),
-        poll_fresh=lambda: True,
-        archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        examine=examine,
-        operations=operations,
-        owner_data=OwnerData(database, clock, ForgettingService(database, clock, b"key"), tmp_path),
+        WebPorts(
+            database=database,
+            metrics=metrics,
+            clock=clock,
+            api_key=KEY,
+            allowed_hosts=[],
+            owners=Owners(database, nobody),
+            poll_fresh=lambda: True,
+            archive=archive,  # type: ignore[arg-type]  # nobody archives here
+            examine=examine,
+            operations=operations,
+            owner_data=OwnerData(database, clock, ForgettingService(database, clock, b"key"), tmp_path),
+        )
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
