@@ -28,7 +28,7 @@ from bot.telegram.handlers.facts.correct import choose_fact, sure_question
 from bot.telegram.handlers.facts.fact_text import fact_lines, number_rows, numbered, quotable, shorten
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
-from bot.telegram.i18n import has_phrase, label, phrase
+from bot.telegram.i18n import day, has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.flows.turn.commands.model import ActionCard, Changed, ChangeTask, Correct, Forget, ShowTasks
@@ -136,7 +136,7 @@ class TelegramCards:
         return _card((phrase(user.lang, "brief-ask"), rows))
 
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> ActionCard:
-        if not found:
+        if not found and not asked.plans:
             none = "tasks-none" if asked.first is None else "tasks-none-then"
             return _card((phrase(user.lang, none if asked.kind is None else f"tasks-none-{asked.kind.value}"), []))
         shown = found[:PAGE]
@@ -146,7 +146,10 @@ class TelegramCards:
         title = phrase(user.lang, "tasks-title", count=len(found))
         if asked.kind is not None:
             title = f"**{phrase(user.lang, _SECTIONS[asked.kind])}**"
-        return _card((f"{title}\n\n{lines}", rows))
+        text = [title, lines] if found else []
+        if quoted := [f"• «{escape(quotable(one))}» ({day(user.lang, at.date())})" for one, at in asked.plans[-PAGE:]]:
+            text.append("\n".join([phrase(user.lang, "about-owner-said"), *quoted]))
+        return _card(("\n\n".join(text), rows))
 
 
 def task_card(user: User, how: str, changed: Changed, now: datetime) -> tuple[str, Rows]:

@@ -21,11 +21,12 @@ from internal.language.commands.vocabulary import (
     WORD,
     Command,
     forms,
+    readings,
 )
 from internal.language.dates.units import blank_out
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language, name_key
+from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import all_of, any_of
 
 _any: Final = partial(any_of, "internal.language.commands")
@@ -40,7 +41,7 @@ _LONGEST_QUESTION: Final = 12
 _SHORT: Final = 8
 _TO_YOU: Final = pattern(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
 _WHO_AM_I: Final = pattern(_any("who_am_i"))
-_WEEK: Final = pattern(_any("week"))
+WEEK: Final = pattern(_any("week"))
 
 
 def find_question(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:
@@ -51,6 +52,8 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
         return brief
     groups = [forms(word) for word in said]
     asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
+    if asks_about_bot(folded):
+        return Command("about_you", sure=True)
     if _WHO_AM_I.fullmatch(folded):
         return Command("about_me", sure=True)
     if OF_ME.search(folded):
@@ -65,8 +68,6 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
         if not rest and (tells or (knows and _TO_YOU.search(folded))):
             return Command("about_me", sure=True)
         return None
-    if asks_about_bot(folded):
-        return Command("about_you", sure=True)
     agenda = _agenda(sentence, folded, at, language) if asks else None
     first = frozenset[str]().union(*groups[:2])
     orders = first & _ASKED or any(VERBS.get(form) == "tell" for form in first)
@@ -112,9 +113,9 @@ def asks_about_bot(text: str) -> bool:
 
 
 def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Command | None:
-    week = _WEEK.search(folded)
-    time, days = (find_time(sentence, at, language), 1) if week is None else _days_of(week, at)
-    if (time is not None and time.recurrence) or _CALENDAR.search(folded):
+    week = WEEK.search(folded)
+    time, days = (find_time(sentence, at, language), 1) if week is None else days_of(week, at)
+    if (time is not None and time.recurrence) or _CALENDAR.search(folded) or any(map(_past, WORD.findall(folded))):
         return None
     rest = blank_out(folded, time.spans) if time else folded
     to_do = _TO_DO.search(rest)
@@ -123,22 +124,34 @@ def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Com
     unknown = [group for group in left if not group & (PLAN | OWN | ASK | LIGHT | FRAMING | ALL)]
     plans = to_do is not None or any(forms(word) & PLAN for word in WORD.findall(folded))
     shows = any(VERBS.get(form) == "tell" for group in left[:2] for form in group)
-    mine = shows or to_do is not None or any(group & _MINE for group in left)
+    bare = len(left) <= _BARE and time is not None and not time.hour_only and any(group & _WHAT for group in left)
+    mine = shows or bare or to_do is not None or any(group & _MINE for group in left)
     if unknown or not (plans or mine) or (time is None and not (plans and mine)):
         return None
     return Command("agenda", folded, time, sure=True, days=days)
 
 
-def _days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
+def days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
     """The rest of this week, the next week, or the weekend."""
     midnight, weekday = at.replace(hour=0, minute=0, second=0, microsecond=0), at.weekday()
-    ahead, days = (7 - weekday, 7) if week["next"] else (max(5 - weekday, 0), 2) if week["end"] else (0, 7 - weekday)
+    end = max(5 - weekday, 0) + 7 * bool(week["later"])
+    ahead, days = (7 - weekday, 7) if week["next"] else (end, 2) if week["end"] else (0, 7 - weekday)
     return TimeFound(midnight + timedelta(days=ahead), True, None, (week.span(),)), days
 
 
 _CALENDAR: Final = pattern(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
 )
+
+
+def _past(word: str) -> bool:
+    return word in _DID or (not word.isascii() and any({"VERB", "past"} <= marks for _, marks in readings(word)))
+
+
+_DID: Final = words("did was were had")
+_BARE: Final = 3
+"""Most words beside the day of a question that only asks what is on: "а післязавтра що?"."""
+_WHAT: Final = words("что що чо шо what what's whats")
 _TO_DO: Final = pattern(rf"\b(?:{_any('to_do')})\b")
 _MINE: Final = _all("mine")
 _ASKED, _OWED, _WAITING, _SUBJECT, _OBJECT, _BOT, _ANYBODY = (

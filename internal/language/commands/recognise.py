@@ -39,6 +39,7 @@ from internal.language.commands.vocabulary import (
 from internal.language.dates.spoken_hours import SPOKEN
 from internal.language.dates.units import Span, blank_out, fold
 from internal.language.instructions.find import find_instructions
+from internal.language.tasks.completion import DOUBT
 from internal.language.tasks.requests import REMIND, find_tasks
 from internal.language.tasks.times import find_time
 from internal.language.text.openings import LEADING, POLITE
@@ -64,6 +65,8 @@ _LONGEST_QUOTED_NAME: Final = 30
 _UNKNOW: Final = pattern(_any("unknow"))
 """Wishes that something be known no more."""
 _UNABLE: Final = pattern(r"\bне (?:могу|можу|смогу|зможу|получается|виходить)\b")
+_VANISH: Final = pattern(_any("vanish"))
+"""Where something is to go, without a verb: "из памяти вон"."""
 _UNREMIND: Final = pattern(_any("unremind"))
 _UNDO: Final = pattern(rf"\W*(?:(?:no|{LEADING})\W+)*(?:{_any('undo')})(?:\W+(?:{POLITE}))*\W*")
 """Orders to take back what the last card shows."""
@@ -138,6 +141,8 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
     if not orders and (question := find_question(sentence, folded, at, language)) is not None:
         yield question
         return
+    if DOUBT.search(folded):
+        return
     stated = False
     if called := _CALLED.search(sentence):
         yield from filter(None, [_name(f"me {sentence[called.end() :]}")])
@@ -151,6 +156,8 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
         heads = [("cancel", unremind.span(), True)]
     elif unknow := _UNKNOW.search(folded):
         heads = [("forget", unknow.span(), True)]
+    elif not heads and (vanish := _VANISH.search(folded)):
+        heads = [("remove", (vanish.start(), vanish.end()), False)]
     elif not heads and (moved := _moving_verb(folded)) is not None:
         heads, stated = [("move", moved, False)], True
     for index, (kind, (start, end), fresh) in enumerate(heads):
@@ -333,10 +340,13 @@ def _name(about: str) -> Command | None:
     while found and fold(found[0]).strip(".") in _BEFORE_NAME:
         found.pop(0)
     for index, word in enumerate(found):
-        if fold(word).strip(".") in _AFTER_NAME:
+        if fold(word).strip(".") in _AFTER_NAME or any(VERBS.get(form) == "name" for form in forms(fold(word))):
             found = found[:index]
             break
-    name = " ".join(found).strip(' .,!?"«»')
+    said = " ".join(found).strip(' .,!?"«»')
+    name = (
+        next((lemma for lemma, marks in readings(said) if {"Name", "ablt"} <= marks), said) if len(found) == 1 else said
+    )
     folded = [one.strip(".") for one in fold(name).split()]
     if not 1 <= len(folded) <= 4 or set(folded) & STOP_NAME:
         return None
@@ -344,7 +354,8 @@ def _name(about: str) -> Command | None:
 
 
 _BEFORE_NAME: Final = words(
-    "просто just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід теперь тепер"
+    "просто всі все усі друзі друзья"
+    " just by as на имя именем по ім'ям the name надо нужно можно лучше треба можна краще слід теперь тепер"
     " впредь отныне відтепер now"
 )
 _AFTER_NAME: Final = _all("after_name")

@@ -94,7 +94,8 @@ def forms(word: str) -> frozenset[str]:
         return (
             frozenset((word, word[:-1])) if word.endswith("s") and len(word) > _SHORTEST_PLURAL else frozenset((word,))
         )
-    return frozenset((word, *(lemma for lemma, _ in readings(word))))
+    lemmas = (lemma for lemma, _ in readings(word))
+    return frozenset((word, *(f"{lemma[:-2]}ся" if lemma.endswith("сь") else lemma for lemma in lemmas)))
 
 
 _SHORTEST_PLURAL: Final = 4

@@ -74,12 +74,19 @@ _FIRM: Final = re.compile(
     r"|bros\.?|co\.|(?<=[&иатйі]\s)(?:сыновья|партнеры|партнёры|компания|сини|партнери|компанія))(?!\w)",
     re.IGNORECASE,
 )
+_SAINT: Final = re.compile(r"\b(?:st|saint|св|свят[а-яіїє]{1,3})\.?\s+$", re.IGNORECASE)
+"""What a church, a school or a hospital is called by: "St. Luke's"."""
 _LITTLE: Final = re.compile(r"\s+(?P<who>[^\W\d_]+)")
 
 
 def no_name(text: str, start: int, end: int) -> bool:
-    """Whether a word that may be a name is part of a firm's ("Hart & Sons"), or tells of a relative ("lil bro")."""
+    """Whether a word that may be a name is part of a firm's ("Hart & Sons") or a saint's, or tells of a relative."""
     follows = _LITTLE.match(text, end)
     little = text[start:end].isascii() and text[start:end].islower()
     who = name_key(follows["who"]) if little and follows is not None else ""
-    return _FIRM.match(text, end) is not None or who in relations() or who in ("bro", "sis")
+    return (
+        _FIRM.match(text, end) is not None
+        or _SAINT.search(text, 0, start) is not None
+        or who in relations()
+        or who in ("bro", "sis")
+    )

@@ -26,8 +26,14 @@ _OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
 _AT_LAST: Final = re.compile(rf"\b(?:{any_of('at_last')})\b")
 """What says so beside a verb: "already unimportant" does not."""
 _CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
+_CANCELLED_THEIRS: Final = re.compile(
+    r"(?<!is )(?<!was )(?<!been )\b(?:cancel(?:led|ed) (?:his|her|their|its|the|an?)"
+    r"|(?:отменил|скасува)[ваи]?(?:ла|ли)?) (?P<what>\w+)"
+)
+"""What somebody cancelled of his own: "the dentist cancelled his party" leaves the appointment."""
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
+DOUBT: Final = re.compile(rf"\b(?:{any_of('doubt')})\b")
 _INSTEAD: Final = re.compile(r"\b(?:instead|rather|лучше|краще|давай)\b")
 _PASSIVE: Final = re.compile(
     r"(?:'s|\b(?:is|are|was|were|got|been|all))\s+(?:all\s+|now\s+|already\s+)?[a-z]+(?:ed|en|t)\b"
@@ -72,7 +78,8 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
     Beside the task and the time it holds nothing but words that propose: "car can wait till saturday".
     """
     time, folded = find_time(text, at, language), fold(text)
-    if time is None or time.recurrence or folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
+    unsure = _CONDITIONAL.search(folded) or DOUBT.search(folded)
+    if time is None or time.recurrence or folded.rstrip().endswith("?") or unsure:
         return None
     written = _WORD.findall(blank_out(folded, time.spans))
     kept = [word for word in written if _PUTTING_OFF.isdisjoint(_forms_of(word))]
@@ -90,6 +97,11 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
     return (named[0], time, sure) if alike and not beside else None
 
 
+def tells_past(text: str) -> bool:
+    """Whether a text has a verb in the past tense."""
+    return _read(text, title=False).past
+
+
 def same_task(one: str, other: str) -> bool:
     """Whether two titles mean the same task."""
     mine, theirs = _read(one, title=True), _read(other, title=True)
@@ -103,7 +115,7 @@ def same_task(one: str, other: str) -> bool:
 
 def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion | None:
     folded = fold(sentence)
-    if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
+    if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded) or DOUBT.search(folded):
         return None
     cancelled = _CALLED_OFF.search(folded) is not None
     if not cancelled and _NOT.search(folded):
@@ -129,6 +141,10 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
     )
     if not best or best[0][0] <= 0 or (len(best) > 1 and best[0][0] == best[1][0]):
         return None  # none, or several possible ones
+    if (own := _CANCELLED_THEIRS.search(folded)) and not _read(own["what"], title=False).things & _read(
+        titles[best[0][1]], title=True
+    ).things:
+        return None
     return Completion(best[0][1], "cancelled" if cancelled else "done")
 
 
@@ -176,7 +192,8 @@ _OF_OTHER: Final = re.compile(r"[^:]{1,40}: ")
 _DOING: Final = all_of("doing")
 """Verbs in which whatever was to be done is told to be done."""
 _ALIKE: Final = {
-    name: frozenset(map(_stem, all_of(name))) for name in ("handing", "sending", "calling", "mending", "paying")
+    name: frozenset(map(_stem, all_of(name)))
+    for name in ("handing", "sending", "calling", "mending", "paying", "getting")
 }
 """Verbs that mean the same to who waits for it."""
 _MONEY: Final = frozenset(map(_stem, all_of("money")))

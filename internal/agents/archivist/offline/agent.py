@@ -66,8 +66,7 @@ def propose(request: ArchivistRequest) -> str:
     """The JSON of the archivist's contract for a transcript; pure, some 5 ms a line."""
     people = {person.id: person for person in request.people}
     reading = Reading(request.people, request.owner.language)
-    for line in request.transcript:
-        reading.read(line.unquoted())
+    reading.read_all([line.unquoted() for line in request.transcript])
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
     heard = _statements_of_others(reading)

@@ -8,6 +8,7 @@ from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.kinship import called_so, gender_fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
+from internal.language.commands.amendments import amend_lines
 from internal.language.commands.recognise import is_order
 from internal.language.kinship.words import Relation, through
 from internal.language.names.introductions import is_own_name
@@ -103,6 +104,11 @@ class Reading:
         self.identities: list[Identity] = []
         self.said: list[ReadSentence] = []
         self.heard: list[ReadSentence] = []
+
+    def read_all(self, lines: Sequence[TranscriptLine]) -> None:
+        """Takes in lines one after another, each as a line that only corrects it says."""
+        for line in amend_lines(lines, lambda one: (one.text, one.at) if one.owners_word else None):
+            self.read(line)
 
     def read(self, line: TranscriptLine) -> None:
         """Takes in one line. Only the owner's own lines say anything about him, or whom he means by a name."""

@@ -18,11 +18,12 @@ from internal.agents.responder.blocks import (
     recalled_block,
 )
 from internal.agents.responder.offline.discretion import discreet
-from internal.agents.responder.offline.intent import Intent, asked_name, asks_about_somebody, intent_of, orders_writing
+from internal.agents.responder.offline.intent import Intent, asked_name, intent_of, orders_writing
 from internal.agents.responder.offline.obey_instructions import as_instructed, instructed_language
 from internal.agents.responder.offline.people_in_dialogue import (
     Subject,
     author_of,
+    likely_people,
     own_words,
     people_called_in,
     people_named_in,
@@ -34,6 +35,7 @@ from internal.agents.responder.offline.quotes import newest_about, overtakes, qu
 from internal.agents.responder.offline.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
+from internal.language.commands.amendments import amended
 from internal.language.instructions.find import find_instructions
 from internal.language.kinship.words import MY
 from internal.language.names.mentions import find_people
@@ -60,9 +62,6 @@ _LONGEST_VALUE = 2_000
 
 _STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "answered", "liked", "disliked"})
 """States of goals, questions and preferences that are shown; others mean nothing in a list."""
-
-_STEM = 5
-"""Letters by which two words count as one, whatever their endings."""
 
 
 class OfflineResponder:
@@ -171,8 +170,8 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
     authors = list(dict.fromkeys(_plain(author) for line in lines if (author := author_of(line))))
     if not own and authors:
         return speech("forwarded", names=speech.names(authors))
-    if (shown := in_last_picture(own, request)) is not None:
-        return speech("picture", said=_plain(shown)) if shown else speech("picture-unseen")
+    if at_once := _at_once(request, len(lines), own, speech):
+        return at_once
     match wish.wish:
         case "circle" if wish.circle:
             return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
@@ -186,6 +185,17 @@ def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, 
             return speech("cannot-write") if orders_writing(own) else news
         case small_talk:
             return speech(small_talk, persona=request.persona_name)
+
+
+def _at_once(request: ResponderRequest, latest: int, said: str, speech: _Speech) -> str:
+    """What is answered without looking anything up: about a picture, to an order to write, to a correction."""
+    if (shown := in_last_picture(said, request)) is not None:
+        return speech("picture", said=_plain(shown)) if shown else speech("picture-unseen")
+    if orders_writing(said, certainly=True):
+        return speech("cannot-write")
+    before = next((one.text for one in reversed(request.dialogue[:-latest]) if one.role == "user"), "")
+    corrected = amended(unquoted(before), said)
+    return "" if corrected is None else speech("corrected", said=_plain(corrected))
 
 
 def _in_touch(request: ResponderRequest, said: str, speech: _Speech) -> str:
@@ -305,7 +315,7 @@ def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
 
 
 def _guess(said: str, request: ResponderRequest, known: Sequence[Subject], speech: _Speech) -> str:
-    likely = _likely(said, request.relevant_people)
+    likely = likely_people(said, request.relevant_people)
     if not likely:
         return speech("nothing")
     guesses = (subject for subject in known if subject.person in likely)
@@ -346,8 +356,12 @@ def _quoted(lines: Sequence[SaidLine], said: str, request: ResponderRequest, spe
 
 
 def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Speech) -> str:
-    kept = line.text if line.speaker else speech.kept(line.text)
-    text, zone = _plain(quotable(kept, said, part=line.in_file)), request.owner.timezone
+    if line.amended:
+        return speech("amended", quotation=_quotation(replace(line, amended=False), said, request, speech))
+    parts = [line.text] if line.in_file or line.speaker else line.text.split(".\n")  # lines in a row
+    kept = parts if line.speaker else [part for part in map(speech.kept, parts) if part]
+    text = speech("and-quoted").join(_plain(quotable(part, said, part=line.in_file)) for part in kept)
+    zone = request.owner.timezone
     mark = f" [S{line.n}]" if line.n is not None else ""
     if line.speaker:
         at = day(line.at or request.now, zone)
@@ -368,20 +382,6 @@ def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:
         *([day(memory.at, timezone)] if memory.at else []),
     ]
     return f"{text} ({', '.join(known)})" if known else text
-
-
-def _likely(said: str, relevant: Sequence[Person]) -> list[Person]:
-    """The people near in meaning, if the question asks for a person or shares a word with what is known of one."""
-    near = [person for person in relevant if says_more_than_names(person)]
-    if not asks_about_somebody(said):
-        stems = _stems(said)
-        near = [person for person in near if stems & _stems(person.bio)]
-    return near[:_MAX_QUOTED]
-
-
-def _stems(text: str) -> set[str]:
-    """The first letters of long words: дождь and дождя, garden and gardening."""
-    return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}
 
 
 def _reply_to_news(known: Sequence[Subject], authors: Sequence[str], speech: _Speech) -> str:

@@ -33,7 +33,7 @@ _CAPITALISED = r"[^\W\d_a-zа-яёіїєґ][\w'’-]*"
 _WHO_IS = re.compile(rf"(?i:кто так\w+|хто так\w+|who(?:'s|’s| is| was))\s+({_CAPITALISED}(?:\s+{_CAPITALISED})*)")
 _OF_SOMEBODY = re.compile("|".join(_TABLE["of_somebody"]), re.IGNORECASE)
 
-_WRITES = re.compile("|".join(_TABLE["writes"]), re.IGNORECASE)
+_WRITES, _WRITTEN = (re.compile("|".join(_TABLE[name]), re.IGNORECASE) for name in ("writes", "written"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,10 @@ def intent_of(text: str) -> Intent:
     return Intent("question" if _ASKS.search(text.strip()) or asks_unmarked(text) else "news")
 
 
-def orders_writing(text: str) -> bool:
-    """Whether a text orders what only a model can write: a toast, a translation."""
-    return bool(_WRITES.match(text))
+def orders_writing(text: str, *, certainly: bool = False) -> bool:
+    """Whether a text orders what only a model can write: a toast, a translation; `certainly`: it names that."""
+    found = _WRITES.match(text)
+    return found is not None and (not certainly or _WRITTEN.match(text, found.end()) is not None)
 
 
 def asked_name(text: str) -> str | None:

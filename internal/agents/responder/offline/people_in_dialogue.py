@@ -10,16 +10,19 @@ from dataclasses import dataclass, replace
 from internal.agents.archivist.offline.bio_quotes import asks, unknown_of
 from internal.agents.archivist.offline.people import Dossier, Reading
 from internal.agents.model import DialogueLine, ResponderRequest, TranscriptLine
-from internal.agents.responder.offline.intent import intent_of
-from internal.agents.role_words import calling, roles_of
+from internal.agents.responder.offline.intent import asks_about_somebody, intent_of
+from internal.agents.role_words import calling, roles_of, says_more_than_names
 from internal.language.commands.recognise import is_order
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import query_terms
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentences, tokens
 from internal.people.model import Person, names_of
 
 _CONTENT = re.compile(r"[^\W\d_]{4,}")
+_STEM = 5
+"""Letters by which two words count as one, whatever their endings."""
+_MOST_LIKELY = 3
 _LINES = 60
 """Most lines of a dialogue that are read, as many as an archivist reads: 20 ms, 0.5 s for words not seen before."""
 
@@ -56,8 +59,13 @@ def subjects(request: ResponderRequest, latest: int) -> list[Subject]:
 
 def _dossiers(request: ResponderRequest, people: Sequence[Person], lines: Sequence[DialogueLine]) -> list[Dossier]:
     reading = Reading(people, request.owner.language)
-    for number, line in enumerate(lines, start=1):
-        reading.read(TranscriptLine(number, line.role, "", request.now, line.text, author_of(line)).unquoted())
+    numbered = enumerate(lines, start=1)
+    reading.read_all(
+        [
+            TranscriptLine(n, one.role, "", one.at or request.now, one.text, author_of(one)).unquoted()
+            for n, one in numbered
+        ]
+    )
     return [dossier for dossier in reading.dossiers if dossier.lines]
 
 
@@ -128,3 +136,17 @@ def speaker_of(line: DialogueLine) -> str:
 def author_of(line: DialogueLine) -> str | None:
     """The author of a forwarded line; None if it is the owner's own."""
     return (line.metadata or {}).get("forwarded_from")
+
+
+def likely_people(said: str, relevant: Sequence[Person]) -> list[Person]:
+    """The people near in meaning, if the question asks for a person or shares a word with what is known of one."""
+    near = [person for person in relevant if says_more_than_names(person)]
+    if not asks_about_somebody(said):
+        stems = _stems(said)
+        near = [person for person in near if stems & _stems(person.bio)]
+    return near[:_MOST_LIKELY]
+
+
+def _stems(text: str) -> set[str]:
+    """The first letters of long words: дождь and дождя, garden and gardening."""
+    return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}

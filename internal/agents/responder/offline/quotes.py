@@ -20,8 +20,10 @@ from internal.agents.responder.offline.people_in_dialogue import author_of, spea
 from internal.agents.responder.offline.pictures import subjects_of_file, without_question
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.responder.offline.updates import newest_update, of_other_days
+from internal.language.commands.amendments import amend_lines
 from internal.language.commands.recognise import is_order
 from internal.language.facts.occasions import is_occasion
+from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.names.places import place_ids
 from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
 from internal.language.search.subjects import (
@@ -91,7 +93,7 @@ def newest_about(
     """
     lines = _lines(request)
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
-    asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, subjects_asked(said)
+    asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, _subjects_asked(said, names)
     names = [*names, *_asker(said, request)]
     people = People(said, names, roles, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
@@ -182,6 +184,12 @@ def _only_orders(text: str, now: datetime) -> bool:
     return all(is_order(text[start:end], now, changes=True) for start, end in sentences(text))
 
 
+def _subjects_asked(said: str, names: Sequence[str]) -> frozenset[str]:
+    """The subjects of a question; the Lada whom the owner knows is no car."""
+    named = [one.text for one in tokens(said) if names and name_boosts(one.text, {0: names}).get(0, 0.0) >= NAMED]
+    return subjects_asked(re.sub("|".join(map(re.escape, named)), " ", said) if named else said)
+
+
 def _of_oneself(line: SaidLine) -> bool:
     """Whether a line of another speaker than the owner says something of that speaker, and so names him."""
     return bool(line.speaker) and any(token.key in SPEAKER for token in tokens(line.text))
@@ -248,7 +256,12 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
     once = {" ".join(line.text.split()): line for line in reversed(stating)}
     in_order = list(once.values())
     in_order.reverse()
-    return sorted(in_order, key=lambda line: line.at or _NOW)
+    in_order.sort(key=lambda line: line.at or _NOW)
+    return amend_lines(
+        in_order,
+        lambda line: None if line.speaker or line.in_file else (line.text, line.at),
+        lambda line, text: replace(line, text=text, amended=True),
+    )
 
 
 def _only_nods(text: str) -> bool:

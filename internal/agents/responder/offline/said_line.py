@@ -10,7 +10,8 @@ class SaidLine:
 
     `share` is that of the question's words in it; `change`: it tells what is different now; `follows`: it takes up a
     word of an older line that answers, such as the name of the old job. Without `at` it is of now.
-    `in_file`: it stands in a file or a text, not in a dialogue. `place`: its number among all lines.
+    `in_file`: it stands in a file or a text, not in a dialogue. `place`: its number among all lines. `amended`: it
+    reads as a line behind it corrects it.
     """
 
     text: str
@@ -23,6 +24,7 @@ class SaidLine:
     follows: bool = False
     in_file: bool = False
     place: int = 0
+    amended: bool = False
 
     def newer_than(self, moment: datetime | None) -> bool:
         return self.at is None or moment is None or self.at > moment or (self.overrides and self.at == moment)

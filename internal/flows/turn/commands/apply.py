@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
+from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, ModelUnavailable, NotFound, Refused
 from internal.events import repository as events
@@ -42,7 +43,9 @@ from internal.flows.turn.commands.model import (
 from internal.flows.turn.commands.recognise import Recognised, asks_for, best_facts, object_of, recognise
 from internal.flows.turn.enqueue import react
 from internal.flows.turn.prompt import PromptInputs
+from internal.flows.visibility.messages import messages_shown
 from internal.knowledge.model import Fact
+from internal.language.commands.plans import plans_within
 from internal.language.search.grounding import Proposed, stated, ungrounded
 from internal.language.tasks.times import TimeFound
 from internal.language.text.spelling import unquoted
@@ -52,6 +55,7 @@ from internal.people import repository as people
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
+from internal.storage.forgetting.tombstone_repository import any_forgotten
 from internal.tasks import repository as tasks
 from internal.tasks.model import Schedule, Task, TaskKind, TaskState, time_of_day
 from internal.tasks.service import BACK, BEFORE, TaskAuthor, move_back
@@ -63,6 +67,8 @@ LONGEST: Final = 400
 """Characters of a message in which commands are looked for; more is a story or a pasted text."""
 CARD_LASTS: Final = timedelta(minutes=15)
 """How long "cancel it" means what the last card is about."""
+READ: Final = 600
+"""Newest messages in which plans for a day are looked for."""
 OFFERED: Final = 6
 """Buttons of one choice."""
 _HALF_DAY: Final = 12
@@ -142,7 +148,7 @@ class CommandFlow:
             case "name" if himself:
                 return CallOwner(one.words)
             case "agenda" | "brief" | "waiting" | "promised":
-                return await self._open_ends(user, one) if one.kind in _OPEN_ENDS else _agenda(one, user)
+                return await (self._open_ends(user, one) if one.kind in _OPEN_ENDS else self._on_days(user, one))
             case _:
                 return ShowOwner() if himself and one.kind == "about_me" else None
 
@@ -152,6 +158,25 @@ class CommandFlow:
         pending = await self.database.read(lambda c: tasks.pending(c, user.user_id))
         found = any(_is_due_within(task, asked) for task in pending)
         return replace(asked, none=not found) if found or not one.tasks else None
+
+    async def _on_days(self, user: User, one: Recognised) -> ShowTasks | ShowBrief:
+        """The tasks of some days, and what the owner said of them; nothing is quoted while a name may be forgotten."""
+        asked = _agenda(one, user)
+        if isinstance(asked, ShowBrief) or asked.first is None or asked.last is None or user.user_id < 0:
+            return asked
+
+        def said(connection: Connection) -> list[tuple[str, datetime]]:
+            if any_forgotten(connection, user.user_id, or_asked=True):
+                return []
+            recent = messages_shown(connection, user.user_id, dialogue.recent(connection, user.user_id, limit=READ))
+            own = [one for one in recent if one.role == "user" and one.forward is None and not one.hidden]
+            known = {one.message_id for one in tasks.of_lines(connection, user.user_id, [one.id for one in own])}
+            zone = ZoneInfo(user.tz)
+            return [(unquoted(one.content), one.timestamp.astimezone(zone)) for one in own if one.id not in known]
+
+        lines = await self.database.read(said)
+        plans = await self.worker.run(plans_within, lines, asked.first, asked.last, user.lang) if lines else []
+        return replace(asked, plans=plans)
 
     async def to_forget(self, user: User, one: Recognised) -> Forget | None:
         """What is to be forgotten; None where nothing is found and the words may mean something else."""

@@ -77,6 +77,7 @@ class ShowTasks:
     """Lists the open tasks of some days, all where no day is named; `last` is not included.
 
     With a `kind` what others owe or the owner promised, of these `tasks` if there are any; `none`: nothing is known.
+    `plans` are his own words about those days, each with its moment: what he told without asking for a task.
     """
 
     first: datetime | None = None
@@ -84,6 +85,7 @@ class ShowTasks:
     kind: TaskKind | None = None
     tasks: Sequence[str] = ()
     none: bool = False
+    plans: Sequence[tuple[str, datetime]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Recognises the commands of a turn's messages with their objects. Runs in the language process: imports no storage."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -9,10 +9,11 @@ from rapidfuzz.distance import OSA
 
 from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
+from internal.language.commands.amendments import amending
 from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
 from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
-from internal.language.dates.units import fold
+from internal.language.dates.units import blank_out, fold
 from internal.language.kinship.words import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
@@ -101,9 +102,23 @@ def recognise(
         if not mine and (put_off := find_move(rest, list(titles.values()), at, spoken)) is not None:
             index, time, sure = put_off
             mine, rest = [Recognised("move", message_id, (), (list(titles)[index],), time=time, sure=sure)], ""
+        if not mine and (moved := _corrected(text, at, spoken, titles, quoted)) is not None:
+            mine, rest = [replace(moved, message_id=message_id)], ""
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)
+
+
+def _corrected(
+    text: str, at: datetime, language: Language, titles: Mapping[str, str], quoted: str
+) -> Recognised | None:
+    """The move that a correction of only the time makes, of the task that the last card names: "sorry, on Thursday"."""
+    said = amending(text)
+    time = find_time(said, at, language) if said and quoted else None
+    named = tuple(one for one, title in titles.items() if fold(title) in fold(quoted))
+    if time is None or time.recurrence or len(named) != 1 or content_words(blank_out(said, time.spans)):
+        return None
+    return Recognised("move", "", tasks=named, time=time)
 
 
 def asks_for(

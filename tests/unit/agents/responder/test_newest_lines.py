@@ -140,7 +140,7 @@ def test_a_message_without_a_name_belongs_to_what_changed(
 ) -> None:
     """Sent right after it, or hours later if it is near in meaning: then other talk is not quoted."""
     told, hour = [(earlier, EARLIER), (first, LATER)], timedelta(hours=1)
-    both = f"{first}. {then}"
+    both = f"{first}” “{then}" if language == "en" else f"{first}» «{then}"
     assert both in answer(language, question, *told, (then, LATER + timedelta(seconds=20))).splitlines()[0]
     said = answer(
         language, question, *told, (beside, LATER + hour), (then, LATER + 2 * hour), (beside, LATER + 3 * hour)
