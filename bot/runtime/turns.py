@@ -37,7 +37,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: 
         wake_outbox=wake_outbox,
         lifecycle=app.lifecycle,
         plasticity=app.nights.plasticity,
-        grants=_requests(app) if config.agents.task_manager.enabled else None,
+        reminders=_requests(app) if config.agents.task_manager.enabled else None,
         commands=_commands(app),
         web=Web(config.web, app.worker),
         files=files,

@@ -70,7 +70,7 @@ _CODE: Final = regex.compile(
 _SENTENCE: Final = regex.compile(r"(?<=[.!?…])\s+")
 _SENTENCE_END: Final = ' \t\u00a0.!?…*_)»”"'
 _TOKEN: Final = regex.compile(r"[^\W_]+")
-_LONG: Final = 4
+_SHORTEST_WORD: Final = 4
 
 
 Kind = Literal["F", "M", "S", "I"]
@@ -144,5 +144,7 @@ def _shared(sentence: str, words: str) -> set[str]:
 
 def _sounds(text: str) -> set[str]:
     """The words of a text by their sound, so that two alphabets compare; numbers as they are."""
-    words = {word for word in _TOKEN.findall(text) if len(word) >= _LONG or word[0].isupper() or word.isdigit()}
+    words = {
+        word for word in _TOKEN.findall(text) if len(word) >= _SHORTEST_WORD or word[0].isupper() or word.isdigit()
+    }
     return {sound for word in words for sound in (skeletons(word) or {word}) if len(sound) > 1}

@@ -26,7 +26,7 @@ CONTEXT_GAP: Final = timedelta(hours=3)
 CONTEXT_CHARACTERS: Final = 300
 """How much of the end of the line before counts as context."""
 
-_LONG: Final = 1_000
+_LONG_MESSAGE: Final = 1_000
 """Characters from which a line is no context: how a page ends tells nothing of what is written after it."""
 
 _NEAR: Final = 50
@@ -187,7 +187,11 @@ def _visible(connection: Connection, user_id: int, found: Sequence[Message]) -> 
 
 def _context(connection: Connection, message: Message, owner_name: str | None) -> str | None:
     before = connection.execute(_BEFORE, _position(message)).one_or_none()
-    near = before is not None and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP and len(before.text) < _LONG
+    near = (
+        before is not None
+        and abs(message.timestamp - before.timestamp) <= CONTEXT_GAP
+        and len(before.text) < _LONG_MESSAGE
+    )
     if owner_name is None:
         owner_name = connection.execute(_NAME, {"owner": message.user_id}).scalar_one_or_none()
     name = _speaker(message.role, message.forward.name if message.forward else None, owner_name)

@@ -14,7 +14,7 @@ from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
 
-_MOST: Final = 1000
+_MOST_OPEN: Final = 1000
 """The most open tasks a user may have."""
 _FOLDED: Final = 20
 """Tasks of a section that are laid out at first."""
@@ -54,7 +54,7 @@ class _Tasks:
             task
             for state in ("proposed", "open")
             for task in (
-                await self._context.rest.get("/tasks", user_id=self._context.user_id, state=state, limit=_MOST)
+                await self._context.rest.get("/tasks", user_id=self._context.user_id, state=state, limit=_MOST_OPEN)
             )["tasks"]
         ]
         now = datetime.now(self._context.say.zone)

@@ -13,7 +13,7 @@ from bot.simulator.repository import Json
 from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import Telegram
 
-_MOST: Final = 50
+_MOST_RESULTS: Final = 50
 _MEDIA: Final[Mapping[str, str]] = {"gif": "animation", "mpeg4_gif": "animation"} | {
     kind: kind for kind in ("photo", "video", "audio", "voice", "document", "sticker")
 }
@@ -35,7 +35,7 @@ async def answer_inline_query(call: MethodCall, wanted: AnswerInlineQuery) -> bo
     if query is None or query["at"] < time.time() - CALLBACK_LIFETIME:
         raise bad_request("query is too old and response timeout expired or query ID is invalid")
     results = [_checked(result) for result in wanted.results or []]
-    if len(results) > _MOST:
+    if len(results) > _MOST_RESULTS:
         raise bad_request("RESULTS_TOO_MUCH")
     if len({result["id"] for result in results}) < len(results):
         raise bad_request("RESULT_ID_DUPLICATE")

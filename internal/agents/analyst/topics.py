@@ -17,7 +17,7 @@ _SUBJECT: Final = 2
 """Most words of a subject."""
 _OWNERS: Final = 2
 """Words of others than the assistant count twice: he repeats them."""
-_LEAST: Final = 3
+_SHORTEST_WORD: Final = 3
 _ALIKE: Final = 4
 """Letters by which words are of one root: opens, opening."""
 
@@ -63,7 +63,7 @@ def _weights(said: Iterable[tuple[TranscriptLine, Sequence[str | None]]]) -> Cou
 
 def _word(token: Token, *, names: bool) -> str | None:
     """What a word adds to a topic: a noun in its basic form, or a name if `names`; None for any other."""
-    if token.username or len(token.key) < _LEAST or not token.key.replace("'", "").replace("-", "").isalpha():
+    if token.username or len(token.key) < _SHORTEST_WORD or not token.key.replace("'", "").replace("-", "").isalpha():
         return None
     if token.capital and not token.opens:
         return basic_form(token.text) if names else None

@@ -20,7 +20,7 @@ from internal.language.facts.occasion_names import occasion_words
 from internal.people import repository as people
 
 TASTES: Final = ("LIKES", "PREFERS", "WANTS", "DISLIKES")
-_MOST: Final = 3
+_MOST_QUOTES: Final = 3
 """Tastes, and past presents, that are shown."""
 _LOOKED_THROUGH: Final = 50
 """Episodes in which presents are looked for: some years of messages about one person."""
@@ -67,8 +67,8 @@ def year_ahead(connection: Connection, user: User, *, now: datetime) -> list[Upc
 def tastes(connection: Connection, user_id: int, one: UpcomingOccasion, *, now: datetime) -> list[Fact]:
     """What is known of somebody's tastes, the last learned first."""
     wanted = FactFilter(node_id=one.occasion.node_id, relations=TASTES)
-    found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=2 * _MOST)
-    return [fact for fact in found if fact.source == one.occasion.node_id][:_MOST]
+    found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=2 * _MOST_QUOTES)
+    return [fact for fact in found if fact.source == one.occasion.node_id][:_MOST_QUOTES]
 
 
 def presents(connection: Connection, user: User, one: UpcomingOccasion) -> Sequence[EvidenceLine]:
@@ -78,7 +78,7 @@ def presents(connection: Connection, user: User, one: UpcomingOccasion) -> Seque
         return ()
     found = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_LOOKED_THROUGH)
     lines = [line for mention in found.page for line in mention.lines if _PRESENT.search(line.quote)]
-    return list({line.quote: line for line in lines if line.role == "user"}.values())[:_MOST]
+    return list({line.quote: line for line in lines if line.role == "user"}.values())[:_MOST_QUOTES]
 
 
 def local_day(user: User, now: datetime) -> date:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PART: Final = 100
+_NAMES_A_CALL: Final = 100
 """Names in one call of the language process: other questions wait behind it for a tenth of a second at most."""
 
 _PERSON: Final = "person"
@@ -117,8 +117,10 @@ class ChronicleAudit:
         """The forms of names; without the language process only case and quotation marks are normalised."""
         found: list[NameForms] = []
         try:
-            for start in range(0, len(names), _PART):
-                found += await self._worker.run_bulk(names_entities.name_forms, list(names[start : start + _PART]))
+            for start in range(0, len(names), _NAMES_A_CALL):
+                found += await self._worker.run_bulk(
+                    names_entities.name_forms, list(names[start : start + _NAMES_A_CALL])
+                )
         except (ModelError, LanguageCallFailed) as error:
             log.warning("names_not_compared", extra={"error": type(error).__name__})
             return [names_entities.plain_forms(name) for name in names]

@@ -117,19 +117,21 @@ class TurnFlow:
         retry_base: timedelta = RETRY_BASE,
         lifecycle: SessionLifecycle = UNJUDGED,
         plasticity: Plasticity = PRESETS["default"],
-        grants: ReminderRequests | None = None,
+        reminders: ReminderRequests | None = None,
         commands: CommandFlow | None = None,
         web: Web | None = None,
         files: Files | None = None,
     ) -> None:
-        self._grants, self._commands, self._files = grants, commands, files
+        self._reminders, self._commands, self._files = reminders, commands, files
         self._retry_base = retry_base
         self._database, self._clock = database, clock
         self._responder, self._render, self._phrases = responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
-        self._requests = Requests(database, prompts, clock, opens_tasks=grants is not None, commands=commands, web=web)
-        self._claims = Claims(self._requests, commands, opens_tasks=grants is not None)
+        self._requests = Requests(
+            database, prompts, clock, opens_tasks=reminders is not None, commands=commands, web=web
+        )
+        self._claims = Claims(self._requests, commands, opens_tasks=reminders is not None)
         self._answers = AnswerStore(
             database,
             clock,
@@ -138,7 +140,7 @@ class TurnFlow:
             self._ended,
             lifecycle=lifecycle,
             plasticity=plasticity,
-            grants=grants,
+            reminders=reminders,
             commands=commands,
         )
 
@@ -220,7 +222,7 @@ class TurnFlow:
         return await self._keep(question, answer, last=last.edit)
 
     async def _orders(self, question: PromptInputs) -> _Orders:
-        requested = None if self._grants is None else await self._grants.read(question)
+        requested = None if self._reminders is None else await self._reminders.read(question)
         commands = NO_COMMANDS if self._commands is None else await self._commands.read(question)
         moves = any(isinstance(one, ChangeTask) and one.how == "move" for one in commands.actions)
         new = None if requested is None or (moves and not any(one.asked for one in requested.reminders)) else requested

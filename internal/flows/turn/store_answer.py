@@ -20,7 +20,7 @@ from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.attempts import AttemptOutcome
 from internal.flows.turn.commands.apply import CommandFlow
 from internal.flows.turn.commands.model import NO_COMMANDS, ActionCard, Commands
-from internal.flows.turn.commands.reminder_requests import GrantedReminder, ReminderRequest, ReminderRequests
+from internal.flows.turn.commands.reminder_requests import OpenedReminder, ReminderRequest, ReminderRequests
 from internal.flows.turn.enqueue import OutgoingPart, answer_parts, card_parts, enqueue
 from internal.flows.turn.files import Keyboard
 from internal.flows.turn.prompt import PromptInputs
@@ -79,12 +79,12 @@ class AnswerStore:
         *,
         lifecycle: SessionLifecycle,
         plasticity: Plasticity,
-        grants: ReminderRequests | None,
+        reminders: ReminderRequests | None,
         commands: CommandFlow | None,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._render, self._ended = render, ended
-        self._lifecycle, self._plasticity, self._grants, self._commands = lifecycle, plasticity, grants, commands
+        self._lifecycle, self._plasticity, self._reminders, self._commands = lifecycle, plasticity, reminders, commands
 
     async def keep(
         self, question: PromptInputs, answer: Answer, placeholder: str | None, *, last: bool
@@ -94,7 +94,7 @@ class AnswerStore:
         state = TurnState.CANCELLED if answer.stopped else TurnState.ANSWERED
         rev = None if answer.stopped or last else question.rev
 
-        def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
+        def work(connection: Connection) -> tuple[Message | None, Sequence[OpenedReminder]]:
             if turns.finish(connection, turn, state, rev=rev):
                 return self._store(connection, question, answer, placeholder, now)
             if rev is not None and turns.revision(connection, turn) != rev:
@@ -102,14 +102,14 @@ class AnswerStore:
             return None, ()
 
         try:
-            message, granted = await self._database.write(changes_together(work), point="C4")
+            message, opened = await self._database.write(changes_together(work), point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
             return AttemptOutcome.EDITED
         if message is not None:
             self._buffers.add(message, now)
-        if self._grants is not None and granted:
-            self._grants.count(granted)
+        if self._reminders is not None and opened:
+            self._reminders.count(opened)
         self._ended(turn, state.value)
         return AttemptOutcome.DONE
 
@@ -142,9 +142,9 @@ class AnswerStore:
 
     def _store(
         self, connection: Connection, question: PromptInputs, answer: Answer, placeholder: str | None, now: datetime
-    ) -> tuple[Message | None, Sequence[GrantedReminder]]:
-        turn, granted = question.turn, self._granted(connection, question, answer, now)
-        cards = [ActionCard([one.part], one.keyboard) for one in granted]
+    ) -> tuple[Message | None, Sequence[OpenedReminder]]:
+        turn, opened = question.turn, self._opened_reminders(connection, question, answer, now)
+        cards = [ActionCard([one.part], one.keyboard) for one in opened]
         if self._commands is not None:
             cards += self._commands.carry_out(connection, question, answer.commands.actions, now)
         messages = [*answer_parts(answer.parts, answer.below), *(part for one in cards for part in card_parts(one))]
@@ -157,14 +157,14 @@ class AnswerStore:
         result, to = _publish(connection, question, now, payload, message=ref), question.asked
         ways: dict[str, Any] = {"spoken": answer.spoken, "for_owner": [*map(OutgoingPart, answer.for_owner)]}
         enqueue(connection, turn, messages, now, ref, placeholder, to, **ways, result=result)
-        return message, granted
+        return message, opened
 
-    def _granted(
+    def _opened_reminders(
         self, connection: Connection, question: PromptInputs, answer: Answer, now: datetime
-    ) -> Sequence[GrantedReminder]:
-        if self._grants is None or answer.requested is None:
+    ) -> Sequence[OpenedReminder]:
+        if self._reminders is None or answer.requested is None:
             return ()
-        return self._grants.grant(connection, question, answer.requested, now)
+        return self._reminders.open_tasks(connection, question, answer.requested, now)
 
     def _add_message(
         self, connection: Connection, question: PromptInputs, answer: Answer, cards: Sequence[ActionCard], now: datetime

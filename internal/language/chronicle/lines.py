@@ -21,7 +21,7 @@ SHAPES: Final = {name: pattern(_TABLE[name]) for name in _SHAPES}
 Names = Mapping[int, Sequence[str]]
 """The names of people by their id."""
 
-_LEAST: Final = 3
+_SHORTEST_MATTER: Final = 3
 """Letters of the shortest word that is a matter."""
 _ROOT: Final = 4
 _PREFIXES: Final = frozenset({"пере", "пред", "през", "через", "разо", "подо", "недо", "обез", "inter", "over"})
@@ -109,7 +109,11 @@ def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:
     called = {name_key(part) for written in mentions(sentence, names).values() for part in written.split()}
     after = [word for word in said if word.start() > verb.end()]
     pairs = zip(after, [verb, *after], strict=False)
-    nouns = [_noun(word[0], before[0]) for word, before in pairs if word[0] not in called and len(word[0]) >= _LEAST]
+    nouns = [
+        _noun(word[0], before[0])
+        for word, before in pairs
+        if word[0] not in called and len(word[0]) >= _SHORTEST_MATTER
+    ]
     return [(noun, one) for noun in dict.fromkeys(nouns) if noun for one in who]
 
 

@@ -10,7 +10,7 @@ T = TypeVar("T")
 MAX_CHARACTERS: Final = 1_000
 """Characters of the longest passage: as much as a person will read to check a source."""
 
-_LEAST: Final = 2 / 5
+_LEAST_FILL: Final = 2 / 5
 """The part of its greatest length from which a passage ends at the next paragraph."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
@@ -22,7 +22,7 @@ def passages(text: str, most: int = MAX_CHARACTERS) -> list[str]:
 
     No word is lost or moved; no passage is empty. Linear in the length of the text.
     """
-    least = int(most * _LEAST)
+    least = int(most * _LEAST_FILL)
     finished: list[str] = []
     current = ""
     for paragraph in _split_after(text, _PARAGRAPH):

@@ -9,7 +9,7 @@ from internal.storage.database import Database
 FEW: Final = 50
 """Changes whose rows are read at hand."""
 
-_MOST: Final = 1_000
+_MOST_OWNERS: Final = 1_000
 """Answers that are remembered."""
 
 _KNOWN: Final[WeakKeyDictionary[Database, dict[tuple[int, int], tuple[int, ChangeLog]]]] = WeakKeyDictionary()
@@ -22,7 +22,7 @@ async def log_since(database: Database, user_id: int, seq: int, cache_version: i
     if known is not None and known[0] == cache_version:
         return known[1]
     log = await database.glance(lambda connection: log_after(connection, user_id, seq))
-    if len(answers) >= _MOST:
+    if len(answers) >= _MOST_OWNERS:
         answers.clear()
     answers[user_id, seq] = cache_version, log
     return log

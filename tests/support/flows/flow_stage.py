@@ -156,7 +156,7 @@ class Talk:
         self.facts: FactRecall | None = None
         self.memories: MemoryRecall | None = None
         self.passages: PassageRecall | None = None
-        self.grants: ReminderRequests | None = None
+        self.reminders: ReminderRequests | None = None
         self.commands: CommandFlow | None = None
         self.web: Web | None = None
         self.lifecycle = UNJUDGED
@@ -203,7 +203,7 @@ class Talk:
             wake_outbox=self.ended.wake,
             retry_base=timedelta(milliseconds=5),
             lifecycle=self.lifecycle,
-            grants=self.grants,
+            reminders=self.reminders,
             commands=self.commands,
             web=self.web,
         )

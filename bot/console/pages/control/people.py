@@ -10,7 +10,7 @@ from bot.console.page_context import PageContext
 from bot.console.rest import Json, RestError
 
 _LAST_WORDS: Final = 12
-_SHOWN: Final = 100
+_MESSAGES_SHOWN: Final = 100
 """Most users listed; others are found with the selection in the bar."""
 
 
@@ -26,7 +26,7 @@ class UserPanel:
             with ui.element("div").classes("room-scroll"):
                 if context.admin and len(context.users) > 1:
                     self._everybody()
-                for user in context.users[:_SHOWN]:
+                for user in context.users[:_MESSAGES_SHOWN]:
                     self._user(user)
                 self._talk = ui.element("div").classes("talk").props('tabindex=0 role="log"')
                 self._talk.props["aria-label"] = context.say("control-words")

@@ -24,7 +24,7 @@ from internal.people import repository as people
 from internal.storage.forgetting.tombstone_repository import any_forgotten
 from internal.tasks import repository as tasks
 
-_MOST: Final = 5
+_MOST_QUOTES: Final = 5
 """Lines of each kind; the commands list all."""
 _LATEST: Final = 200
 """Messages in which the owner's words of himself are looked for: what was archived is among the facts."""
@@ -40,14 +40,14 @@ def about_owner(connection: Connection, user: User, now: datetime) -> tuple[str,
 
 def _besides(connection: Connection, user: User, known: str, now: datetime) -> Iterator[str]:
     for kind in (KINDS["p"], KINDS["i"], KINDS["g"], KINDS["d"]):
-        nodes = memories.listing(connection, user.user_id, kind.label, kind.current, limit=_MOST)
+        nodes = memories.listing(connection, user.user_id, kind.label, kind.current, limit=_MOST_QUOTES)
         if nodes:
             title = phrase(user.lang, f"memories-title-{kind.command}", count=len(nodes))
             yield _section(title, [memory_line(user, one) for one in nodes])
     if pending := tasks.pending(connection, user.user_id):
         title = phrase(user.lang, "tasks-title", count=len(pending))
-        yield _section(title, [task_line(user, one, now) for one in pending[:_MOST]])
-    if near := people.listing(connection, user.user_id, limit=3 * _MOST):
+        yield _section(title, [task_line(user, one, now) for one in pending[:_MOST_QUOTES]])
+    if near := people.listing(connection, user.user_id, limit=3 * _MOST_QUOTES):
         yield f"{phrase(user.lang, 'about-owner-people')} {', '.join(escape(one.display_name) for one in near)}"
     if any_forgotten(connection, user.user_id, or_asked=True):
         return  # a message may name somebody who is not to be quoted any more
@@ -56,7 +56,7 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
     said = [text[start:end].strip() for text in own for start, end in sentences(text)]
     said = [one for one in said if _OF_ONESELF.match(one) and "?" not in one and len(one) <= _LONGEST]
     if quotes := [f"«{escape(shorten(quotable(one), _LONGEST))}»" for one in dict.fromkeys(said) if one not in known]:
-        yield _section(phrase(user.lang, "about-owner-said"), quotes[-_MOST:])
+        yield _section(phrase(user.lang, "about-owner-said"), quotes[-_MOST_QUOTES:])
 
 
 def _section(title: str, lines: list[str]) -> str:

@@ -24,7 +24,7 @@ from internal.import_formats.vcard import decoded, is_vcard
 QUESTION: Final = "contacts"
 """The question whether to import a file; it is open for as long as questions are."""
 
-_SHOWN: Final = 15
+_CARDS_SHOWN: Final = 15
 _LARGEST: Final = 20_000_000
 
 
@@ -77,10 +77,10 @@ def done_text(lang: Language, report: ImportReport) -> str:
 def review_text(lang: Language, report: ImportReport) -> str:
     """What would become of each contact, those that change something first."""
     changed = [one for one in report.reviewed if one.outcome in ("new", "updated")]
-    lines = [f"• {_line(lang, one)}" for one in changed[:_SHOWN]]
+    lines = [f"• {_line(lang, one)}" for one in changed[:_CARDS_SHOWN]]
     counts = {"new": report.count("new"), "updated": report.count("updated"), "same": report.count("same")}
     left = report.count("forgotten", "self", "nameless", "refused")
-    more = [phrase(lang, "contacts-more", count=len(changed) - _SHOWN)] if len(changed) > _SHOWN else []
+    more = [phrase(lang, "contacts-more", count=len(changed) - _CARDS_SHOWN)] if len(changed) > _CARDS_SHOWN else []
     return "\n".join([phrase(lang, "contacts-review", **counts, left=left), *lines, *more])
 
 

@@ -36,9 +36,9 @@ RELATED_SHARE: Final = 0.9
 """The share of pairs of different sentences that are farther apart than two related ones."""
 MOST_RELATED: Final = 5
 
-_PART: Final = 500
+_NODES_A_CALL: Final = 500
 """Known texts compared in one call of the language process: 0.15 s at first, 10 ms once their words were seen."""
-_LONG: Final = timedelta(days=28)
+_WHOLE_MONTH: Final = timedelta(days=28)
 
 _KINDS: Final[Mapping[str, Kind]] = {
     "targetDate": "ahead", "date": "past", "answeredDate": "past", "startDate": "begin", "endDate": "end",
@@ -139,8 +139,8 @@ class MemoryMatcher:
         for label in dict.fromkeys(key.label for key in keys):
             mine = [key for key in keys if key.label == label]
             nodes = known.get(label, ())
-            for start in range(0, len(nodes), _PART):
-                part = nodes[start : start + _PART]
+            for start in range(0, len(nodes), _NODES_A_CALL):
+                part = nodes[start : start + _NODES_A_CALL]
                 hits = await self._alike(label, [key.words for key in mine], [words for _, words in part])
                 for key, indexes in zip(mine, hits, strict=True):
                     likely = [Likeness(part[index][0], reason) for index, reason in indexes]
@@ -335,6 +335,6 @@ def _typed_marker(
     properties.setdefault("type", "point" if point else "period")
     moment = begin or end
     if moment is not None and f"{moment.year}" not in properties["description"]:
-        long = not point and begin is not None and end is not None and end - begin >= _LONG - timedelta(days=1)
+        long = not point and begin is not None and end is not None and end - begin >= _WHOLE_MONTH - timedelta(days=1)
         properties["description"] = f"{properties['description']} ({moment:{'%Y' if long else '%Y-%m-%d'}})"
     return properties, found

@@ -28,7 +28,7 @@ from internal.people.operations import Added, Updated
 
 log = logging.getLogger(__name__)
 
-_PART = 250
+_NAMES_A_CALL = 250
 """Known things compared in one call of the language process: 0.1 s at first, 2 ms once their names were seen."""
 
 _FIRST_DAY: Final = re.compile(r"\d{4}-\d\d-01")
@@ -120,8 +120,8 @@ class NameMatcher:
         found: dict[str, list[NameMatch]] = {}
         things = [(thing.node_id, thing.names) for thing in known] + [(None, (name,)) for name in new]
         try:
-            for start in range(0, len(things), _PART):
-                part = things[start : start + _PART]
+            for start in range(0, len(things), _NAMES_A_CALL):
+                part = things[start : start + _NAMES_A_CALL]
                 hits = await self._worker.run_bulk(names_entities.match_names, names, [others for _, others in part])
                 for name, likely in zip(names, hits, strict=True):
                     for index, other, reason in likely:

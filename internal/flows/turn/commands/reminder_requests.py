@@ -56,7 +56,7 @@ def with_tasks(requested: ReminderRequest | None, more: Sequence[Reminder]) -> R
 
 
 @dataclass(frozen=True, slots=True)
-class GrantedReminder:
+class OpenedReminder:
     """The task that was opened, None if it was refused, with the message about it and its buttons in Bot API form.
 
     `refused` is the reason, a short stable word.
@@ -117,12 +117,12 @@ class ReminderRequests:
             reminders = [replace(one, people=frozenset(meant)) for one, meant in zip(reminders, named, strict=True)]
         return ReminderRequest(reminders, only)
 
-    def grant(
+    def open_tasks(
         self, connection: Connection, question: PromptInputs, requested: ReminderRequest, now: datetime
-    ) -> list[GrantedReminder]:
+    ) -> list[OpenedReminder]:
         """Opens a task for each request, in the caller's transaction; one that is open is confirmed once more."""
         user = question.user
-        granted = []
+        opened = []
         for reminder in requested.reminders:
             task: Task | None = None
             refused: str | None = None
@@ -132,17 +132,17 @@ class ReminderRequests:
                 refused = refusal.reason
                 if not reminder.asked:
                     continue
-            granted.append(
-                GrantedReminder(task, *self._render(user, task or refused or "", now, reminder.unread), refused)
+            opened.append(
+                OpenedReminder(task, *self._render(user, task or refused or "", now, reminder.unread), refused)
             )
-        return granted
+        return opened
 
-    def count(self, granted: Sequence[GrantedReminder]) -> None:
+    def count(self, opened: Sequence[OpenedReminder]) -> None:
         """Counts what was opened and logs what was not, after the commit."""
-        for one in granted:
+        for one in opened:
             if one.refused is not None:
                 log.info("request_refused", extra={"reason": one.refused})
-        self._observer.tasks_changed("opened", sum(one.task is not None for one in granted))
+        self._observer.tasks_changed("opened", sum(one.task is not None for one in opened))
 
     def _opened(self, connection: Connection, question: PromptInputs, reminder: Reminder, now: datetime) -> Task:
         user = question.user

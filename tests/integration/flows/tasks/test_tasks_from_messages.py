@@ -53,7 +53,7 @@ class Stage:
         self.talk, self.counted = talk, Counted()
         language = LanguageHere()
         names = WorkerNameReader(language)
-        talk.grants = ReminderRequests(
+        talk.reminders = ReminderRequests(
             talk.database, language, names, self.counted, whole_day_at="09:00", render=confirmation_in_turn
         )
         handler = TaskHandler(

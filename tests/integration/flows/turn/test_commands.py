@@ -357,7 +357,7 @@ async def test_the_model_opens_only_tasks_that_were_spoken_of(conversing: Talk, 
     async def opened() -> list[str]:
         return [one.title for one in await conversing.read(lambda c: repository.pending(c, OWNER))]
 
-    conversing.grants = requests_of(conversing)
+    conversing.reminders = requests_of(conversing)
     create = calling("create_task", text="Buy a yacht")
     model.script("talk", create, "Fine.", create, " ", create, "Noted.", create, "Noted.")
     await answer(conversing, "lovely and sunny")
@@ -454,7 +454,7 @@ async def test_a_claim_of_what_was_done_stays(conversing: Talk, model: ScriptedM
 
 async def test_a_promised_reminder_is_set(conversing: Talk, model: ScriptedModel) -> None:
     """Where the owner's own words name it: the model understood what the rules did not."""
-    conversing.grants = requests_of(conversing)
+    conversing.reminders = requests_of(conversing)
     model.script("talk", "Sure, I'll remind you tomorrow at 9 to water the plants.")
     [card] = await answer(conversing, "the plants want their water at 9 tomorrow, see to it")
     [opened] = await conversing.read(lambda c: repository.pending(c, OWNER))

@@ -167,7 +167,7 @@ async def test_tools_can_be_switched_off(talking: Talk, model: ScriptedModel) ->
 @pytest.fixture
 def opening(talking: Talk) -> Talk:
     """The talk opens tasks with its answers."""
-    talking.grants = requests_of(talking)
+    talking.reminders = requests_of(talking)
     return talking
 
 
