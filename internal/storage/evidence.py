@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, insert, literal, or_, select, update
 
 from internal.storage.chunks import chunks, delete_with
 from internal.storage.engine.upsert import upsert
@@ -187,6 +187,14 @@ def move_evidence(connection: Connection, user_id: int, kind: Kind, from_id: str
 def remove(connection: Connection, user_id: int, kind: Kind, ids: Iterable[str | int]) -> None:
     """Deletes everything that supports these ids."""
     delete_with(connection, evidence, user_id, evidence.c.target, (target(kind, id) for id in ids))
+
+
+def remove_selected(
+    connection: Connection, user_id: int, kind: Kind, ids: ColumnElement[str], of: ColumnElement[bool]
+) -> None:
+    """Deletes everything that supports the rows that meet a condition; `ids` is their column."""
+    targets = select(literal(f"{kind}:") + ids).where(of)
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(targets)))
 
 
 def remove_parts(connection: Connection, user_id: int, kind: Kind, owner_id: str | int) -> None:

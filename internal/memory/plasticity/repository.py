@@ -25,11 +25,12 @@ from sqlalchemy import (
 from internal.graph.edge_repository import visible
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.graph.node_repository import VISIBLE
+from internal.storage import evidence
 from internal.storage.change_log import record_changes, record_selected
 from internal.storage.chunks import CHUNK, chunks
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
-from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
+from internal.storage.tables import graph_edges, graph_nodes, observations
 
 RELATES_TO: Final = "RELATES_TO"
 
@@ -198,8 +199,7 @@ def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -
     """Deletes the observations and evidence of edges."""
     of_edges = observations.c.target.in_(_ids(chosen))
     of_links = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
-    lines = select(literal("observation:") + observations.c.id).where(of_links)
-    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(lines)))
+    evidence.remove_selected(connection, user_id, "observation", observations.c.id, of_links)
     connection.execute(delete(observations).where(of_links))
     _log(connection, user_id, chosen, "delete")
     return connection.execute(delete(graph_edges).where(chosen)).rowcount
