@@ -40,16 +40,16 @@ UPDATES: Final = _by_kind(
         Outcome.IGNORED, "the chats of an owner with others are not read, unless `business.enabled`", BUSINESS
     ),
     KindRule(Outcome.IGNORED, "the bot speaks only where it is a member", ("guest_message",)),
-    KindRule(Outcome.IGNORED, "a count of reactions is nobody's opinion", ("message_reaction_count",)),
+    KindRule(Outcome.IGNORED, "a count of reactions does not say whose they are", ("message_reaction_count",)),
     KindRule(Outcome.IGNORED, "the chosen result is a message of its own", ("chosen_inline_result",)),
     KindRule(
         Outcome.IGNORED, "the bot sells nothing",
         ("shipping_query", "pre_checkout_query", "purchased_paid_media", "subscription"),
     ),
     KindRule(Outcome.IGNORED, "the bot asks nothing by polls", ("poll", "poll_answer")),
-    KindRule(Outcome.IGNORED, "a member is known by the own messages", ("chat_member",)),
+    KindRule(Outcome.IGNORED, "a member becomes known by his own messages", ("chat_member",)),
     KindRule(Outcome.IGNORED, "the bot lets nobody into chats", ("chat_join_request",)),
-    KindRule(Outcome.IGNORED, "boosts are not for bots to remember", ("chat_boost", "removed_chat_boost")),
+    KindRule(Outcome.IGNORED, "boosts are nothing to remember", ("chat_boost", "removed_chat_boost")),
     KindRule(Outcome.IGNORED, "the bot manages no other bots", ("managed_bot",)),
 )  # fmt: skip
 """Telegram is asked for those that are handled; the others are dropped if they come all the same."""
