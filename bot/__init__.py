@@ -3,9 +3,9 @@
 import os
 import sys
 
-# Before numpy is first imported. An owner's matrices are small: several threads of its BLAS wait for one another as
-# soon as anything else runs (10,000 x 3,072 beside other work: 24 ms with two threads, 12 with one).
+# Set before numpy is first imported. An owner's matrices are small: several threads of its BLAS wait for one another
+# while anything else runs (10,000 x 3,072 beside other work: 24 ms with two threads, 12 with one).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# httpx imports its command line, with rich and pygments, wherever it can: a sixtieth of a start, for nothing.
+# httpx imports its command line, with rich and pygments, if it can: a sixtieth of the start-up time, without use.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type] # None says that there is no such module

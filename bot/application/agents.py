@@ -86,7 +86,7 @@ def background_agents(
 def reading_together(
     config: Config, database: Database, models: Models, handlers: Sequence[RunHandler[Any, Any]]
 ) -> Together:
-    """Those of the archivist, the task manager and the context manager that have the model of the first of them."""
+    """The archivist, the task manager and the context manager, if they use the same model as the first of them."""
     agents = config.agents
     readers: list[tuple[str, AgentConfig, Callable[[Any], TranscriptPrompt] | None]] = [
         (ArchivistHandler.agent, agents.archivist, getattr(models.archivist, "asking", None)),

@@ -75,9 +75,9 @@ from internal.telemetry.metrics import Metrics
 from internal.text_caches import TextHolder
 
 LOOKS = 60
-"""How many times an order to forget looks whether all is read; after that its card says that it is being read."""
+"""Polls of `read_now`; if messages are still unread after the last one, the card to forget says so."""
 BETWEEN_LOOKS = 0.2
-"""Seconds."""
+"""Seconds between two polls of `read_now`."""
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class App:
         self.eraser = self._eraser(hmac_key)
 
     def _add_agents(self, hmac_key: bytes) -> None:
-        """What publishes fragments and sessions for the background agents, and the loop that runs these."""
+        """Adds the publication of fragments and sessions, and the loop that runs the background agents on them."""
         database, clock, config = self.database, self.clock, self.config
         handlers = background_agents(
             config, clock, database, self.metrics, self.models, self.worker, hmac_key, self.ticker
@@ -156,7 +156,7 @@ class App:
         )
 
     def _add_backfills(self) -> None:
-        """What makes vectors and terms for rows that have none yet."""
+        """Adds the jobs that make vectors and terms for rows without them."""
         limits = self.config.runs
         self.vectors = VectorBackfill(
             self.database, self.models.embedder, self.clock, retry_base=limits.retry_base, retry_max=limits.retry_max
@@ -164,7 +164,7 @@ class App:
         self.terms = TermsBackfill(self.database, self.searches.terms)
 
     def _add_schedulers(self) -> None:
-        """What decides when the bot says something by itself."""
+        """Adds the schedulers that decide when the bot writes on its own initiative."""
         database, clock, whole_day_at = self.database, self.clock, self.config.notifications.whole_day_at
         self.memory_questions = QuestionScheduler(database, clock, self.config.memory, ask_about_memory)
         self.reminders = ReminderScheduler(database, clock, whole_day_at, reminder_buttons, grouped_reminder_buttons)
@@ -184,7 +184,7 @@ class App:
         return ForgettingService(self.database, self.clock, hmac_key, holders, lambda: backup.listing(folder))
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
-        """Publishes what waits and works it off; `again`: also what the agent to backfill has worked on before.
+        """Publishes buffered messages and archives them; `again`: the agent to backfill repeats what it has applied.
 
         Raises NotFound for an unknown user, Refused for an unknown agent.
         """
@@ -228,7 +228,7 @@ class App:
         return closed
 
     def session_ended(self, user_id: int) -> None:
-        """Has a session that a message closed published and judged now."""
+        """Publishes a session that a message closed, and has it judged now."""
         self.publication.session_ended(user_id)
         self.ticker.wake()
 
@@ -309,7 +309,7 @@ class App:
         return await archive_now(self.database, self.clock, self.publication, user_id)
 
     async def read_now(self, user_id: int) -> bool:
-        """Has everything that a user said archived, and waits for it a while; whether there was anything to read."""
+        """Archives everything that a user said and waits a while. Returns whether there was anything to read."""
         if await self.database.read(lambda c: reading_state(c, user_id)) is None:
             return False
         await self._order(user_id)

@@ -1,4 +1,4 @@
-"""Puts together what reads files."""
+"""Builds the readers of files, and what speaks answers."""
 
 import logging
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ def readers(app: App) -> Sequence[Reader]:
 
 
 def shown_pictures(app: App) -> ShownPictures | None:
-    """The pictures that the responder is shown; None where it is shown none."""
+    """The pictures that the responder is shown, or None if it sees none."""
     return None if _describer(app) is None else ShownPictures(app.database, app.artifacts)
 
 
 def speaker(app: App) -> Speak | None:
-    """Speaks answers; None where no service for it is configured."""
+    """The function that speaks answers, or None if no service for it is configured."""
     audio, speech = app.models.speech, app.config.media.speech
     if audio is None:
         return None

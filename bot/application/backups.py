@@ -1,4 +1,4 @@
-"""Backups of one installation: made when asked for, and where older ones hold what was erased."""
+"""Backups of one installation: made on request, and renewed when older ones hold erased data."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ from internal.storage.forgetting import forgettings
 log = logging.getLogger(__name__)
 
 _SETTLED: Final = timedelta(hours=1)
-"""How long after an erasure a backup is made: several share one."""
+"""Time from an erasure to the backup after it, so that several erasures share one backup."""
 
 _OFTEN: Final = timedelta(days=1)
-"""Not sooner after the newest backup, or daily forgetting would push out a week's backups within hours."""
+"""Shortest time between renewals; without it, daily forgetting would push out a week's backups within hours."""
 
 
 class Backups:
-    """`on_backup` is called after each backup."""
+    """Makes, lists and renews backups; `on_backup` is called after each one."""
 
     def __init__(
         self, config: Config, database: Database, clock: Clock, on_backup: Callable[[datetime], None] = lambda at: None
@@ -60,7 +60,7 @@ class Backups:
         return made
 
     async def renew(self) -> None:
-        """Lets no backup hold what was erased for longer than HELD: first a newer one is made, then they are deleted.
+        """Makes a new backup after an erasure, and deletes backups that have held erased data for longer than HELD.
 
         Where the data folder has no backup, none is made.
         """
@@ -82,7 +82,7 @@ class Backups:
         path = self._database.path
         if path is not None:
             return await backup.back_up(path, self._folder, now)
-        async with alone_in(self._folder):  # workers of one machine share it
+        async with alone_in(self._folder):  # workers on one machine share the folder
             return await postgres_backup.back_up(self._database, self._folder, now)
 
     async def _back_up_as(self, target: Path, now: datetime) -> Backup:

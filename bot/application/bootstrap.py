@@ -25,7 +25,7 @@ from internal.telemetry.metrics import Metrics
 async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterator[App]:
     """Takes the data folder, opens and migrates the database, builds the models.
 
-    Without a `clock` everything goes by the server's, or by this machine's where the store is a file. Raises
+    Without a `clock`, the database server's is used, or this machine's if the store is a file. Raises
     StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
     """
     async with contextlib.AsyncExitStack() as stack:

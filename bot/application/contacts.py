@@ -1,4 +1,4 @@
-"""The address book on a server, as far as one is configured."""
+"""The address book on a CardDAV server, if one is configured."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def contact_sync(
     config: Config, database: Database, clock: Clock, book: ContactBook, observer: SyncObserver
 ) -> ContactSync | None:
-    """The synchronisation with the configured book; None without one. Its owner is named, or the only one let in."""
+    """The synchronisation with the configured book, or None. Its owner is configured, or the only user admitted."""
     settings, allowed = config.carddav, config.access.allowed_user_ids
     owner = settings.owner or (next(iter(allowed)) if len(allowed) == 1 else 0)
     if not settings.url or not owner:
         return None
-    from internal.flows.contacts.carddav import CardDavBook  # only who has such a server pays for it
+    from internal.flows.contacts.carddav import CardDavBook  # imported only if a server is configured
     from internal.flows.contacts.sync import ContactSync
 
     server = CardDavBook(settings.url, settings.user, settings.password.get_secret_value())

@@ -1,4 +1,4 @@
-"""Opens the database: as a start does (with a backup before a migration), or as a command does over a stopped bot's."""
+"""Opens the database, as the bot's start does (with a backup before a migration) or as it is, if the bot is stopped."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ LAST_BACKUP = "last_backup_at"
 
 @contextlib.asynccontextmanager
 async def open_database(store: Path | str, backups: Path, clock: Clock) -> AsyncIterator[Database]:
-    """The migrated database. An error inside because its file is damaged is raised as StorageDamaged.
+    """Opens and migrates the database. Raises StorageDamaged if an error in the block comes from a damaged file.
 
     The block acts for everyone, until something in it sets an owner. The caller owns the folder of a file. Raises
     SchemaTooNew, and StorageError when a server cannot be used or the backup before a migration fails: then nothing
@@ -48,7 +48,7 @@ async def open_database(store: Path | str, backups: Path, clock: Clock) -> Async
 
 @contextlib.asynccontextmanager
 async def open_stopped(config: Config) -> AsyncIterator[Database]:
-    """The database of an installation whose bot does not run, in a block that acts for everyone, as at its start.
+    """Opens the database of an installation whose bot does not run; the block acts for everyone.
 
     Raises StorageLocked, StorageError when there is no database or its schema is another, and StorageDamaged.
     """
@@ -65,9 +65,9 @@ async def open_stopped(config: Config) -> AsyncIterator[Database]:
 
 @contextlib.asynccontextmanager
 async def open_as_started(config: Config, *, only_look: bool = False) -> AsyncIterator[Database]:
-    """The database of an installation whose bot does not run, made or migrated first, as a start of the bot does it.
+    """Opens the database of an installation whose bot does not run; creates or migrates it first, as its start does.
 
-    `only_look`: where there is none, an empty one that is gone with the block. Raises StorageLocked and what
+    `only_look`: if there is none, an empty one is used and deleted after the block. Raises StorageLocked and what
     `open_database` raises.
     """
     clock = SystemClock()
@@ -95,7 +95,7 @@ def _need_database(path: Path) -> None:
 
 
 async def _migrate_server(database: Database, backups: Path, clock: Clock) -> None:
-    async with alone_in(backups):  # of several processes that start at once, the first does it
+    async with alone_in(backups):  # if several processes start at once, the first one migrates
         revision = await database.read(current_revision)
         refuse_newer(revision)
         await database.read(refuse_moved)

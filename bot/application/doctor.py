@@ -61,9 +61,9 @@ PROBE_TIMEOUT_S = 20.0
 
 
 class Doctor:
-    """Examines one installation. `telegram` is the Bot API's address and the token; None: the local one, not started.
+    """Examines one installation. `telegram` is the Bot API's address and token, or None for the local one, not started.
 
-    `observers` count the model calls of the examination like any others. `chat` is the running bot's.
+    `observers` count the model calls of the examination like any others. `chat` is the client of the running bot.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Doctor:
     async def examine(self, database: Database | None, trouble: str = "") -> list[Check]:
         """All checks, in the order in which they are printed.
 
-        `database` is None while there is none yet, or it cannot be used; `trouble` is why a server cannot.
+        `database` is None while there is none yet, or it cannot be used; `trouble` is the server's error.
         """
         store = self._config.store
         if isinstance(store, Path):
@@ -150,7 +150,7 @@ class Doctor:
         ]
 
     async def _size(self, database: Database | None) -> int | None:
-        """The size of the store in bytes; None where the server does not report it."""
+        """The size of the store in bytes, or None if the server does not report it."""
         store = self._config.store
         if isinstance(store, Path):
             return store.stat().st_size if store.exists() else 0
@@ -172,7 +172,7 @@ class Doctor:
         return [*checks, check_room(data, shutil.disk_usage(data).free, size)]
 
     async def _known_bot(self, database: Database | None) -> int | None:
-        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database: another check tells
+        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database has its own check
             if database is not None:
                 known: int | None = await database.read(lambda c: users.read_setting(c, "bot_id"))
                 return known
@@ -187,7 +187,7 @@ class Doctor:
 
     async def _ask_mirror(self, database: Database | None) -> Check:
         readable = None
-        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database: another check tells
+        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database has its own check
             if database is not None and await database.read(current_revision) == head_revision():
                 readable = database
         return await check_mirror(self._config.graph, readable, running=self._running)
@@ -272,7 +272,7 @@ async def _ask_model(chat: ChatModel, name: str) -> Check:
     try:
         await chat.complete(probe)
     except ModelReplyInvalid:
-        pass  # a thinking model spends so few tokens on thoughts: it was reached, and took the key
+        pass  # a thinking model uses up these few tokens on thoughts: it was reached and accepted the key
     except ModelUnknown as error:
         fix = "set llm.model, or the model of the agent, to one that the server has; what waits goes on by itself then"
         return finding("model", f"{name}: {error}", fix, "model-unknown", model=name, error=str(error))

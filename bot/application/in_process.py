@@ -50,7 +50,7 @@ class InProcessApplication:
 
 @contextlib.asynccontextmanager
 async def open_application(config: Config, opening: Opening) -> AsyncIterator[InProcessApplication]:
-    """Raises what `open_stopped`, `open_as_started` or `open_app` raises."""
+    """Yields the calls of an opened store. Raises what `open_stopped`, `open_as_started` or `open_app` raises."""
     async with contextlib.AsyncExitStack() as stack:
         if opening == "nothing":
             yield InProcessApplication({"/admin/doctor": lambda: _doctor(config)})
@@ -197,7 +197,7 @@ class DatabaseRouters:
         return tasks_router(self._database, self._clock, self._owners(), self._config.notifications.whole_day_at)
 
     def _owners(self, *, first_user: bool = False) -> Owners:
-        """`first_user`: the first user of all is let in unasked, since the local Telegram is not there to be asked."""
+        """Builds `Owners`; `first_user` admits the first user unasked: there is no local Telegram to confirm him."""
         from bot.web.http.owners import Owners
         from internal.access import repository as users
 

@@ -36,13 +36,13 @@ class LocalModel(Child):
         return f"{self.url}/v1"
 
     def arguments(self) -> list[str]:
-        """The file."""
+        """The child's arguments, with the model file."""
         return [*super().arguments(), "--model", str(self._path)]
 
 
 @contextlib.asynccontextmanager
 async def local_model(config: Config) -> AsyncIterator[LocalModel]:
-    """Serves the model for the time of the block, after a download where there is none yet; restarts it when it dies.
+    """Serves the model while the block runs, downloading it first if necessary; restarts it when it dies.
 
     Raises ConfigurationError without the extra `local`, LocalModelFailed and DownloadFailed.
     """

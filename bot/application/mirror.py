@@ -1,4 +1,4 @@
-"""The mirror of the graph: the configured one, else one that is started for a few questions."""
+"""The mirror of the graph: the configured one, or a temporary one for a few queries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from internal.storage.types import new_id
 from internal.telemetry.logs import redact
 
 _IDLE_S: Final = 300.0
-"""Seconds that a mirror started for questions waits for another one: a big one takes seconds to build."""
+"""Seconds without a query after which a temporary mirror ends; rebuilding a big one takes seconds."""
 
 
 class Mirrors:
@@ -50,7 +50,7 @@ class Mirrors:
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[Mirrors]:
-        """Raises ConfigurationError if a mirror is configured and what it needs is not installed."""
+        """Yields the mirrors. Raises ConfigurationError if one is configured and what it needs is not installed."""
         async with contextlib.AsyncExitStack() as stack:
             if self._config.graph.mirror_url:
                 imported()
@@ -62,7 +62,7 @@ class Mirrors:
     async def run(self, while_leading: Callable[[Callable[[], Awaitable[object]]], Awaitable[NoReturn]]) -> None:
         """Follows the change log into the configured mirror; without one, ends the temporary one when it is idle.
 
-        `while_leading` runs endless work where no other process of the store does it.
+        `while_leading` runs endless work in one process of the store at a time.
         """
         if self._kept is not None:
             await while_leading(self._kept.run)
@@ -73,7 +73,7 @@ class Mirrors:
                     await self._end_passing()
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
-        """Raises NotFound, Refused and MirrorUnavailable, the latter too if what it needs is not installed."""
+        """Runs a query. Raises NotFound, Refused and MirrorUnavailable, also if what it needs is not installed."""
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
         self._asking += 1
@@ -154,7 +154,7 @@ def _need_installed() -> None:
 
 
 async def check_mirror(config: GraphConfig, database: Database | None, *, running: bool) -> Check:
-    """Whether the mirror answers, and how far it is behind. `database` is None while there is none to read."""
+    """Checks whether the mirror answers, and how far it lags. `database` is None while there is none to read."""
     target = target_of(config)
     try:
         binaries()

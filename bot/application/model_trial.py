@@ -1,4 +1,4 @@
-"""Tries the configured models before anybody relies on them: one small call of each kind that the agents make."""
+"""Tries the configured models before they are used: one small call of each kind that the agents make."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -42,7 +42,7 @@ _ASKED: Final = ResponderRequest(
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """How a call went: `error` None is an answer that could be read; `note` says what the server does not take."""
+    """How a call went: `error` is None if the answer could be read; `note` says what the server does not accept."""
 
     agent: str
     model: str

@@ -117,7 +117,7 @@ def _audio(
     observers: Sequence[CallObserver],
     stack: contextlib.AsyncExitStack,
 ) -> OpenAIAudio | None:
-    """The client of a server of transcripts or speech; None where no model is named."""
+    """The client of a server for transcripts or speech, or None if no model is configured."""
     if not server.model:
         return None
     key = server.api_key.get_secret_value() or ("" if server.base_url else config.llm.api_key.get_secret_value())

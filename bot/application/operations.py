@@ -1,4 +1,4 @@
-"""What an operator's commands do over a database: backups, the quarantine, dead runs, the queues."""
+"""The actions behind an operator's commands: backups, the quarantine, dead runs, the queues."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -17,15 +17,15 @@ from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
 
 SHOWN = 100
-"""Quarantined updates in one answer; behind hundreds of them there is one bug."""
+"""The most quarantined updates in one answer; hundreds of them usually have one cause."""
 
 
 async def _leave_in_inbox(_: Sequence[InboxRow]) -> None:
-    """Without a running bot the rows wait in the inbox for the next start."""
+    """Leaves the rows in the inbox for the next start, as no bot runs."""
 
 
 class Operations:
-    """`take_up` begins replayed updates, `wake` lets revived runs start."""
+    """Actions on a database; `take_up` starts replayed updates, `wake` lets revived runs start."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class Operations:
         self._take_up, self._wake = take_up, wake
 
     async def back_up(self, to: Path | None) -> BackupReport:
-        """Raises as `Backups.back_up`."""
+        """Makes a backup. Raises what `Backups.back_up` raises."""
         return _report(await self._backups.back_up(to))
 
     async def quarantined(self) -> list[QuarantinedUpdate]:
-        """At most SHOWN, oldest first."""
+        """The oldest quarantined updates, at most SHOWN."""
         return await self._database.read(lambda c: mailbox.quarantine(c, limit=SHOWN))
 
     async def replay(self, n: int | None) -> int:
-        """Works off one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
+        """Handles one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
         rows = await self._database.write(lambda c: mailbox.replay(c, n))
         _known(len(rows), n)
         await self._take_up(rows)
         return len(rows)
 
     async def drop(self, n: int | None) -> int:
-        """Gives up one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
+        """Discards one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
         return _known(await self._database.write(lambda c: mailbox.discard(c, n)), n)
 
     async def dead_runs(self, user_id: int | None) -> list[DeadRun]:

@@ -26,7 +26,7 @@ async def _no_buffers() -> None:
 
 
 class OwnerData:
-    """`on_import` is called after an export was imported: its messages may wait for publication."""
+    """Exports, imports and erases an owner's data; `on_import` is called after an import, to publish its messages."""
 
     def __init__(
         self,

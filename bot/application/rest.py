@@ -1,4 +1,4 @@
-"""How a command calls the REST application: of the running server, or of this process where no bot runs."""
+"""How a command calls the REST application: of the running server, or in this process if no bot runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from internal.storage.engine.data_lock import Holder
 
 Opening = Literal["stopped", "started", "started if there is one", "with models", "nothing"]
-"""What is opened where no bot runs: the database of a stopped bot as it is; one that is made or migrated first, as a
+"""What a command opens if no bot runs: the database of a stopped bot as it is; one that is made or migrated first, as a
 start does it, or (for a dry run) only if there is one; the product with its models; or nothing."""
 
 TIMEOUT: Final = httpx.Timeout(10.0, read=3600.0)
-"""Archival asks models, fragment after fragment: only the connection itself must be quick."""
+"""Seconds to connect, and to wait for a reply: archival asks models, fragment after fragment."""
 
 
 @contextlib.asynccontextmanager
@@ -49,11 +49,11 @@ def rest_of(server: Holder, config: Config) -> RestClient:
 
 
 def key_of(config: Config) -> str:
-    """The key of the running server; empty if it has made none yet."""
+    """The key of the running server, or empty if it has made none yet."""
     return config.server.api_key.get_secret_value() or existing_key(config.data_dir, "server_api_key") or ""
 
 
 def running_server(config: Config) -> Holder | None:
-    """The running server of this data folder; None if there is none to ask."""
+    """The running server of this data folder, or None."""
     server = holder(config.data_dir) if held(config.data_dir) else None
     return server if server is not None and server.url is not None else None

@@ -1,4 +1,4 @@
-"""What `laplaced setup` does with the answers: it tries the models and, if they answer, writes the configuration."""
+"""Tries the models that were chosen in `laplaced setup` and, if they answer, writes the configuration."""
 
 import os
 import tempfile
@@ -35,7 +35,7 @@ class Choice:
 
 
 class Setup:
-    """Tries a choice with the configuration as it would be then, and writes it."""
+    """Tries a choice with the configuration that it would give, and writes that."""
 
     def __init__(self, path: Path, choice: Choice) -> None:
         """Raises ConfigurationError where the file cannot be changed, or the environment would win over it."""
@@ -58,7 +58,7 @@ class Setup:
             return load(draft, {**os.environ, **key})
 
     async def tried(self) -> AsyncIterator[TrialResult]:
-        """Yields how each call went. Raises SetupFailed where it is no use to go on."""
+        """Yields how each call went. Raises SetupFailed if further calls are useless."""
         if self.config.offline_models:
             raise SetupFailed(f"{self._choice.base_url} needs a key")
         async for one in try_models(self.config):
@@ -68,7 +68,7 @@ class Setup:
                 raise SetupFailed(f"{one.model}: {one.error}{slow if isinstance(one.error, ModelSilent) else ''}")
 
     def write(self) -> list[Path]:
-        """Writes the key, then the configuration, each in one step; the files. Raises SetupFailed."""
+        """Writes the key, then the configuration, each in one step. Returns the files. Raises SetupFailed."""
         values = self._choice.values(str(self._key_file or ""))
         mode = self._path.stat().st_mode & 0o777 if self._path.exists() else 0o644
         try:
