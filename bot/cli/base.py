@@ -1,4 +1,4 @@
-"""What every command has: its configuration, an example in its help, failures as one line."""
+"""What all commands share: the configuration, an example in the help, errors as one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _config = click.option(
 
 
 def _tells_failures(command: Callable[P, T]) -> Callable[P, T]:
-    """A failure that has a name is one line on stderr and exit code 1; anything else is a bug and crashes."""
+    """Prints a known error as one line on stderr with exit code 1; any other exception is a bug and crashes."""
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -57,7 +57,7 @@ def fail(message: str) -> NoReturn:
 
 
 def _way_out(config_path: object) -> str:
-    """What to do about a damaged database, with the exact command."""
+    """How to repair a damaged database, with the exact command."""
     from internal.storage.backup import backup
 
     path = config_path if isinstance(config_path, Path) else None
@@ -69,19 +69,19 @@ def _way_out(config_path: object) -> str:
 
 
 def command(example: str, group: click.Group | None = None) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of the group, or of `laplaced` itself: it takes `--config`, shows an example in its help and tells
+    """Makes a command of the group, or of `laplaced` itself: it takes `--config`, has an example in its help and prints
     its failures."""
 
     def register(function: Callable[..., Any]) -> click.Command:
         above = main if group is None else group
-        name = example.split()[1 if group is None else 2]  # `import` is no name a function could have
+        name = example.split()[1 if group is None else 2]  # `import` cannot be the name of a function
         return above.command(name, epilog=f"Example: {example}")(_config(_tells_failures(function)))
 
     return register
 
 
 def load(path: Path | None, *, quiet: bool = False) -> Config:
-    """The configuration, and logs that know its secrets from the first line on: with `quiet` only of errors."""
+    """Loads the configuration and sets up logs that hide its secrets; `quiet`: they show errors only."""
     from internal.config import settings
     from internal.telemetry import logs
 
@@ -96,7 +96,7 @@ def load(path: Path | None, *, quiet: bool = False) -> Config:
 def handed_over(folder: Path) -> Iterator[Path]:
     """Yields a free path in a folder where the server reads and writes files for a command.
 
-    Whatever is there at the end is deleted.
+    The file is deleted at the end.
     """
     path = folder.absolute() / f".handed-over-{secrets.token_hex(8)}"
     try:
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def command_group(example: str) -> Callable[[Callable[[], None]], click.Group]:
-    """A group of commands, which take the `--config` that stands before their names for theirs."""
+    """Makes a group of commands, which use the `--config` given before their names."""
 
     def register(function: Callable[[], None]) -> click.Group:
         @click.pass_context
@@ -132,5 +132,5 @@ def graph() -> None:
 
 
 def graph_command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of this group (`laplaced graph NAME ...`), with what every command has."""
+    """Makes a command of this group (`laplaced graph NAME ...`), like `command`."""
     return command(example, graph)

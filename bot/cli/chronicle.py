@@ -21,7 +21,7 @@ _USER = click.option(
 )
 
 _PAGE = 1000
-"""Most sessions of one answer."""
+"""The most sessions in one answer."""
 
 
 @graph_command("laplaced graph audit --user 123456789 --repair")

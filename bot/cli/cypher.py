@@ -19,7 +19,7 @@ _ID = click.IntRange(-(2**63) + 1, 2**63 - 1)
 
 
 def _parameter(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
-    """`name=value`: the value as JSON if it is any, else as text."""
+    """Parses `name=value`: the value as JSON if it is valid JSON, else as text."""
     params: dict[str, Any] = {}
     for pair in values:
         name, separator, value = pair.partition("=")

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from internal.flows.transfer.import_estimate import Forecast
 
 BATCH_EPISODES = 20
-"""Episodes sent at a time: stored in some 50 ms, so that nobody's message waits long."""
+"""Episodes sent at a time: they are stored in some 50 ms, so that messages do not wait long."""
 
 BATCH_CHARACTERS = 64 << 10
 
 SHOWN_NAMES = 8
-"""Chats and people named one by one; the rest are counted."""
+"""The most chats and people that are named; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Done:
 
 
 async def run_import(config: Config, options: ImportOptions, rest: RestClient) -> list[str]:
-    """Imports, or only counts. Returns the lines to print.
+    """Imports, or only counts, and returns the lines to print.
 
     Raises Unreadable, NotFound and Refused; what was stored before that stays.
     """
@@ -112,7 +112,7 @@ def _terms(options: ImportOptions, owner: OwnerTerms) -> ReadOptions:
 
 
 def _guess_format(paths: Sequence[Path]) -> str:
-    """The one format of all paths. Raises Refused when they are of several."""
+    """The format of all paths. Raises Refused if they have several."""
     found_formats = []
     for path in paths:
         with open_export(path) as export:
@@ -126,7 +126,7 @@ def _guess_format(paths: Sequence[Path]) -> str:
 
 @contextlib.contextmanager
 def _progress(format_: str, paths: Sequence[Path]) -> Iterator[ReportBytes]:
-    """A bar on stderr, by the bytes read, where somebody looks at it."""
+    """A progress bar on stderr, by the bytes read, if stderr is a terminal."""
     total = sum(_size(format_, path) for path in paths)
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=max(total, 1), label=f"reading {format_}", file=sys.stderr, hidden=hidden) as bar:
@@ -139,7 +139,7 @@ def _size(format_: str, path: Path) -> int:
 
 
 def _batches(drafts: Iterator[EpisodeDraft]) -> Iterator[list[EpisodeDraft]]:
-    """Some drafts at a time. Where reading breaks off, what was read before comes first."""
+    """Groups drafts. If reading breaks off, what was read before comes first."""
     batch: list[EpisodeDraft] = []
     size = 0
     try:

@@ -70,14 +70,14 @@ def run(config_path: Path | None) -> None:
 
 
 async def _run(config: Config, path: Path | None) -> bool:
-    """Runs until stopped; whether it is to start again.
+    """Runs until stopped. Returns whether the bot is to be started again.
 
-    Begins the local Telegram first, if there is to be one: it starts while this process imports.
+    Starts the local Telegram first, if one is needed, so that it loads while this process imports.
     """
     from bot.shared.child_process import started_child
     from bot.simulator.launch import of_config
 
-    fixed = any(name.upper().startswith("LAPLACED_LLM__") for name in os.environ)  # what is chosen would not count
+    fixed = any(name.upper().startswith("LAPLACED_LLM__") for name in os.environ)  # the environment would win
     local = of_config(config, None if fixed else str(path or "")) if config.local_telegram else None
     async with started_child(local) if local is not None else contextlib.nullcontext():
         gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
@@ -214,7 +214,7 @@ async def _back_up(config: Config, target: Path | None) -> str:
 
 
 async def _back_up_to(target: Path, rest: RestClient, config: Config) -> BackupReport:
-    """Takes the server's copy to its place: where this command may write, the server need not be able to."""
+    """Moves the server's copy to the target: the server may have no rights to write there."""
     from bot.web.admin.operations import BACKUP_PATH, BackupReport
     from internal.storage.backup import backup as files
 
@@ -314,7 +314,7 @@ def _as_lines(checks: list[Check]) -> str:
 
 
 def _number(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """The number of an update; 0 stands for `all`."""
+    """Parses the number of an update; 0 stands for `all`."""
     if value is None or value == "all":
         return None if value is None else 0
     if value.isascii() and value.isdecimal() and 0 < int(value) < 2**63:

@@ -1,4 +1,4 @@
-"""The commands that ask the memory: `laplaced recall`, and `laplaced mcp` for those who ask by tools."""
+"""The commands that query the memory: `laplaced recall`, and `laplaced mcp` for clients with tools."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ async def _serve_http(config: Config, stop: asyncio.Event) -> None:
 
 
 async def _until(stop: asyncio.Event, *work: asyncio.Task[None]) -> None:
-    """Waits for a signal, or until one of these ends, and raises its error. Signals are ignored afterwards."""
+    """Waits for a signal or the end of one of these tasks, and raises its error. Signals are ignored afterwards."""
     stopping = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait([stopping, *work], return_when=asyncio.FIRST_COMPLETED)

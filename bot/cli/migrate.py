@@ -105,7 +105,7 @@ def _summary(move: Move, target: str) -> list[str]:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Progress]:
-    """A bar on stderr for each thing that is done, where somebody looks at it."""
+    """A progress bar on stderr for each step, if stderr is a terminal."""
     with contextlib.ExitStack() as shown:
         known: dict[str, Callable[[int], None]] = {}
         reached = 0

@@ -1,4 +1,4 @@
-"""Commands about all that is kept of one user: export, read back, forget."""
+"""Commands about all data of one user: export, import of an export, forget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _USER = click.option(
 
 _OURS = re.compile(rb'\s*\{\s*"format"\s*:\s*"laplaced-export/')
 _BEGINNING = 200
-"""Bytes in which an export of ours says that it is one."""
+"""The first bytes of a file, by which an export of Laplaced is recognised."""
 
 
 @command("laplaced export --user 123456789 --out olena.json")
@@ -60,7 +60,7 @@ async def _export(config: Config, user_id: int, format_: str) -> str:
 
 
 def _write_private(target: Path, document: str) -> None:
-    """Somebody's whole memory is for its owner's eyes."""
+    """Writes a file that only its owner may read: it holds somebody's whole memory."""
     try:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
@@ -172,7 +172,7 @@ def is_own_export(path: Path) -> bool:
 
 
 async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dry_run: bool) -> list[str]:
-    """Imports an export of ours. Returns the lines to print. Raises what `OwnerData.read_back` raises."""
+    """Imports an export of Laplaced. Returns the lines to print. Raises what `OwnerData.read_back` raises."""
     from bot.application.rest import open_rest
     from bot.web.admin.owner_data import READ_BACK_PATH
     from internal.errors import Refused

@@ -55,7 +55,7 @@ def setup(
 
 
 async def _choice(provider: str | None, base_url: str | None, model: str | None, key: str | None, yes: bool) -> Choice:
-    """The answers, asked for where they are not given. Raises UsageError."""
+    """The choice, asking for what the options leave out. Raises UsageError."""
     from bot.application.setup import Choice
     from internal.llm.presets import find_local, list_models, presets
 
@@ -92,7 +92,7 @@ def _ask(question: str, usual: str, yes: bool, option: str) -> str:
 
 
 def _ask_provider(found: list[Found]) -> str:
-    """The name of the chosen provider; those on this machine come first."""
+    """Asks for a provider and returns its name; those on this machine are listed first."""
     from internal.llm.presets import presets
 
     here = {one.preset.name: f"{one.preset.title} on this machine" for one in found}
@@ -105,7 +105,7 @@ def _ask_provider(found: list[Found]) -> str:
 
 
 async def _shown(prepared: Setup) -> bool:
-    """Prints how each call went; whether all went well. Raises SetupFailed."""
+    """Prints how each call went. Returns whether all succeeded. Raises SetupFailed."""
     whole = True
     async for one in prepared.tried():
         whole = whole and one.error is None

@@ -1,4 +1,4 @@
-"""`laplaced snapshots`: what is kept in mind of one user, its earlier versions, and how one of them comes back."""
+"""`laplaced snapshots`: the snapshot of one user, its earlier versions, and restoring one of them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ async def _tasks(config: Config, user_id: int, options: Mapping[str, Any]) -> li
 
 
 async def _change(rest: RestClient, user_id: int, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The task that was added or closed; None where nothing is to be changed."""
+    """Adds or closes a task and returns it, or None if no option asks for a change."""
     if options["title"]:
         body = {"user_id": user_id, "title": options["title"]}
         body |= {"due_at": options["due"]} if options["due"] else {}
