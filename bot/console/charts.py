@@ -11,7 +11,7 @@ _STYLE: Final = "getComputedStyle(document.body).getPropertyValue('{}').trim()"
 
 
 def colour(name: str) -> str:
-    """The JavaScript of a colour of the style sheet; an option with it has a colon before its name."""
+    """JavaScript that reads a colour from the style sheet; an option with it has a colon before its name."""
     return _STYLE.format(name)
 
 

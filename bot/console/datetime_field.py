@@ -36,9 +36,9 @@ class DateTimeField:
         self._time.value = ""
 
     def read(self, otherwise: str = "") -> str | None:
-        """A moment in the owner's zone, a bare date without a time of day, "" without both; None if mistyped.
+        """A time in the owner's zone, a bare date without a time of day, "" if both are empty, or None if mistyped.
 
-        A time without a day is the next such time. `otherwise` is the time of a day without one.
+        A time without a day is the next such time. `otherwise` is the default time of day.
         """
         day = self._calendar.value
         clock = self._time.value or (otherwise if day else "")

@@ -55,7 +55,7 @@ def style(name: str) -> None:
 
 @contextmanager
 def trouble_notice(context: PageContext) -> Iterator[None]:
-    """Runs a click handler: Trouble is shown as a notice, and an ended session leads to the login."""
+    """Runs a click handler: shows Trouble as a notice, and leads to the login if the session has ended."""
     try:
         yield
     except LoggedOut:
@@ -75,7 +75,7 @@ def empty_list(icon: str, title: str, text: str) -> None:
 
 
 def trouble(say: Phrases, error: RestError, *, again: bool = False) -> None:
-    """An error for people: what happened and what to do; `again` offers to reload the page."""
+    """Shows an error to a person: what happened and what to do; `again` offers to reload the page."""
     kind = "down" if isinstance(error, BotDown) else "gone" if _gone(error) else "refused"
     with ui.element("div").classes("empty trouble").props("role=alert"):
         ui.icon("cloud_off" if kind == "down" else "search_off").classes("empty-icon").props("aria-hidden=true")

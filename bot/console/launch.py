@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 class ConsoleSetup:
     """The console's address and settings.
 
-    `listener` is the bot's own socket, which outlives the process: visitors in between wait. `caller_key` proves to the
-    server at `rest` that it is the console who says where a visitor comes from.
+    `listener` is the bot's own socket, which outlives the process: visitors in between wait. With `caller_key` the
+    server at `rest` believes the console where a visitor comes from.
     """
 
     listener: socket.socket
@@ -43,7 +43,7 @@ class ConsoleProcess(Child):
         self._setup = setup
 
     async def keep(self) -> None:
-        """Runs until cancelled."""
+        """Starts the process with the next visitor whenever it does not run, until cancelled."""
         pause = FIRST_PAUSE
         while True:
             await self._knock()
@@ -63,7 +63,7 @@ class ConsoleProcess(Child):
             loop.remove_reader(self._setup.listener)
 
     def arguments(self) -> list[str]:
-        """A socket address; the console has no port."""
+        """The child's arguments; its address is a socket, as the console has no port."""
         setup = self._setup
         hosts = [word for host in setup.allowed_hosts for word in ("--allow", host)]
         hosts += [word for proxy in setup.trusted_proxies for word in ("--trust", proxy)]
@@ -75,7 +75,7 @@ class ConsoleProcess(Child):
 
 @contextlib.asynccontextmanager
 async def console_at(setup: ConsoleSetup) -> AsyncIterator[ConsoleProcess]:
-    """The console answers for the time of the block."""
+    """Runs the console while the block runs."""
     console = ConsoleProcess(setup)
     keeper = asyncio.create_task(console.keep(), name="console")
     try:

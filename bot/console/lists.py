@@ -33,8 +33,8 @@ class EmptyText:
 class GrowingList:
     """A list that shows its first rows, and more on demand.
 
-    `keeps`: a row that comes again unchanged stays the element it was, so that one who reads in it, or is about to
-    press a button in it, is not disturbed.
+    `keeps`: an unchanged row keeps its element, so that a person who reads it or is about to press a button
+    in it is not disturbed.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class GrowingList:
     async def show(self, fetch: Fetch | None = None) -> int | None:
         """Shows the list from its beginning, from `fetch` if given. Returns the number of all rows. Raises Trouble.
 
-        None: another `fetch` was given meanwhile, and its rows are shown.
+        Returns None if another `fetch` was given meanwhile; its rows are shown.
         """
         self._fetch = asked = fetch or self._fetch
         rows, count = await asked(0)
@@ -83,7 +83,7 @@ class GrowingList:
         asked, shown = self._fetch, self._shown
         with trouble_notice(self._context):
             rows, count = await asked(shown)
-            if asked is self._fetch and shown == self._shown:  # it was pressed once, and nothing else meanwhile
+            if asked is self._fetch and shown == self._shown:  # nothing else was pressed meanwhile
                 self._add(rows, count, {})
 
     def _add(self, rows: list[Json], count: int, before: dict[str, ui.element]) -> None:
@@ -169,7 +169,7 @@ def question(title: str) -> Iterator[ui.dialog]:
 
 
 def answers(context: PageContext, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
-    """The buttons of a dialog: `done` is called, and the dialog closes unless that was refused."""
+    """The buttons of a dialog; confirming calls `done`, and closes the dialog unless that was refused."""
 
     async def confirmed() -> None:
         with trouble_notice(context):
@@ -195,7 +195,7 @@ def field(label: str, value: str = "", *, lines: bool = False, most: int = 2000)
 
 
 def row_field(label: str, *, most: int = 2000) -> ui.input:
-    """A field whose label stands above it, as a Select's does."""
+    """A field with its label above it, like a Select."""
     with ui.element("div").classes("select"):
         words("span", label, "select-label").props("aria-hidden=true")
         made = ui.input().props(f"outlined dense maxlength={most}").classes("field")
@@ -204,7 +204,7 @@ def row_field(label: str, *, most: int = 2000) -> ui.input:
 
 
 class Select:
-    """A plain HTML select: phones have their own good one."""
+    """A plain HTML select, as phones have good ones of their own."""
 
     def __init__(self, label: str, options: Mapping[str, str], chosen: str) -> None:
         self.value = chosen

@@ -58,7 +58,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> A
             rest.csrf = (await rest.get("/console/me"))["csrf"]
             await (rest.delete("/console/sessions") if everywhere else rest.post("/console/logout"))
         except RestError:
-            pass  # without its cookie the session is out of reach anyway, and it ends by itself
+            pass  # without its cookie the session cannot be used, and it ends by itself
         left = RedirectResponse("/login", 303)
         left.delete_cookie(SESSION_COOKIE, path="/")
         return left
@@ -67,7 +67,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool, caller_key: str) -> A
 
 
 def language_of(request: Request, known: str | None = None) -> str:
-    """The language chosen here, else the owner's own, else the browser's."""
+    """The language chosen on the page, else the owner's, else the browser's."""
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in LANGUAGES else known or preferred(request.headers.get("accept-language", ""))
 

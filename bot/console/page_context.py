@@ -1,4 +1,4 @@
-"""The description of a page, and one that is open: its session, its language, and whose memory it shows."""
+"""The description of a page, and the state of an open one: its session, its language, and the chosen user."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from bot.console.rest import ConsoleRest, Json
 class PageContext:
     """What all parts of a page share.
 
-    `users` are those this session may see, most recently active first. `user_id` is the chosen one; None: everybody,
-    on pages that can show that, or there is nobody yet.
+    `users` are those this session may see, most recently active first. `user_id` is the chosen one; None for everybody,
+    on pages that can show all users, or if there is no user yet.
     """
 
     rest: ConsoleRest
@@ -48,7 +48,7 @@ class Page:
     """`name` is its phrase `page-<name>`; `icon` a Material icon; `key` the letter after `g` on the keyboard.
 
     `build` lays out the page inside <main>; a Trouble it raises is shown as an error. `everybody`: the page can show
-    all users at once; other pages show one, and the shell chooses whom.
+    all users at once; other pages show one, which the shell chooses.
     """
 
     name: str

@@ -15,7 +15,7 @@ from bot.shared.phrases import FluentPhrases
 _TALK = re.compile(r"(dialogue|session) (\d{4}-\d\d-\d\d \d\d:\d\d)")
 """Names of stored fragments (in UTC) and of sessions (in the owner's zone)."""
 _EXACT = {"year": "y", "month": "LLL y"}
-"""How the dates of facts are shown that were stated less exactly than by their day."""
+"""The date patterns for facts whose dates were stated less exactly than by day."""
 
 
 class Phrases(FluentPhrases):
@@ -28,11 +28,11 @@ class Phrases(FluentPhrases):
         self.zone = ZoneInfo(tz)
 
     def known(self, name: str, otherwise: str, /, **values: str | int | float) -> str:
-        """The phrase, or `otherwise` where the console does not know it yet."""
+        """The phrase, or `otherwise` if the console has none of that name."""
         return self(name, **values) if self._bundle.has_message(name) else otherwise
 
     def reason(self, decision: str) -> str:
-        """The reason of a decision: a rule's key in the reader's language, a model's sentence unchanged."""
+        """The reason for a decision: a rule's key in the reader's language, a model's sentence unchanged."""
         return self.known(f"reason-{decision.replace('_', '-')}", decision)
 
     def relation(self, name: str) -> str:
@@ -40,7 +40,7 @@ class Phrases(FluentPhrases):
         return self.known(f"relation-{name}", name.replace("_", " ").lower())
 
     def source(self, name: str) -> str:
-        """The name of a source or context: of a conversation its time in the reader's words, any other unchanged."""
+        """The name of a source or context: for a conversation its time in the reader's words, any other unchanged."""
         talk = _TALK.fullmatch(name)
         if talk is None:
             return name
@@ -48,14 +48,14 @@ class Phrases(FluentPhrases):
         return f"{self('label-Session')}, {self.moment(at)}"
 
     def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
-        """A time in the owner's zone, in a pattern of CLDR; a dash for None. Takes REST's ISO 8601, too."""
+        """A time in the owner's zone, in a CLDR pattern, or a dash for None. Accepts REST's ISO 8601, too."""
         if at is None:
             return "—"
         moment = datetime.fromisoformat(at) if isinstance(at, str) else at
         return format_datetime(moment.astimezone(self.zone), form, locale=self.language)
 
     def day(self, fact: Mapping[str, Any], field: str) -> str:
-        """A date of a fact, as exact as it was stated: a year, a month or a day."""
+        """A date of a fact with the precision that was stated: a year, a month or a day."""
         return self.moment(fact[field], _EXACT.get(fact[f"{field}_precision"], "d MMM y"))
 
     def ago(self, at: datetime | str, now: datetime) -> str:

@@ -1,6 +1,6 @@
 """The process of the console: `python -m bot.console.process --listener FD --rest http://127.0.0.1:9081 ...`.
 
-Serves on a socket that the bot listens on and hands over. Ends on SIGTERM, on SIGINT, and when the bot dies.
+Serves on a socket that the bot opened and passes on. Ends on SIGTERM, on SIGINT, and when the bot dies.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from bot.shared.child_process import log_as, stop_with
 from bot.shared.hosts import proxy_options
 
 CALLER_KEY = "CONSOLE_CALLER_KEY"
-"""The variable with the secret by which the server believes this process who its visitors are."""
+"""The environment variable with the secret by which the server trusts this process about its visitors."""
 
 _SHUTDOWN_GRACE = 2
 
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     os.umask(0o077)
     log_as("console")
-    # Read once, when NiceGUI is imported; without it a folder appears wherever the bot was started.
+    # Read once, when NiceGUI is imported; without it NiceGUI makes a folder in the bot's current directory.
     os.environ["NICEGUI_STORAGE_PATH"] = str(options.storage)
     asyncio.run(_serve(options))
     return 0
@@ -52,7 +52,7 @@ async def _serve(options: argparse.Namespace) -> None:
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
-            """Signals are left to this process."""
+            """Leaves signals to this process instead of Uvicorn."""
             yield
 
     key = os.environ.pop(CALLER_KEY, "")

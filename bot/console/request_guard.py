@@ -9,7 +9,7 @@ from bot.shared.hosts import Hosts
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # A link in a message must not reveal to its target where it was read.
+    # A link in a message must not tell its target on which page it was read.
     "Referrer-Policy": "same-origin",
     # The page library compiles its templates in the browser, hence 'unsafe-eval'; nothing is loaded from elsewhere.
     "Content-Security-Policy": (

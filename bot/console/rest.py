@@ -1,4 +1,4 @@
-"""The REST client of the console: with the token of the browser's session, and no rights of its own."""
+"""The REST client of the console: it uses the token of the browser's session and has no rights of its own."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 _CONNECT_S = 3.0
 _PATIENCE = httpx.Timeout(30, connect=_CONNECT_S)
 _SILENCE_S = 40.0
-"""A live stream sends something every 15 seconds."""
+"""Seconds without data after which a live stream is dead; it sends something every 15 seconds."""
 
 
 class RestError(Exception):
@@ -31,7 +31,7 @@ class LoggedOut(RestError):
 
 
 class RefusedByServer(RestError):
-    """A refusal of the server, with its reason; `status` is 403 to 429."""
+    """The server refused a call, for the reason given; `status` is 403 to 429."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -105,9 +105,9 @@ class ConsoleRest:
 
 
 def segment(value: object) -> str:
-    """A quoted path segment: whatever it contains, it leads to no other call."""
+    """A quoted path segment: whatever it contains, it cannot lead to another call."""
     quoted = quote(str(value), safe="")
-    # Quoting leaves dots unchanged, and they would lead upwards.
+    # Quoting leaves dots unchanged, and `..` would lead to a parent path.
     return quoted.replace(".", "%2E") if quoted in {".", ".."} else quoted
 
 

@@ -23,7 +23,7 @@ async def lay_page(context: PageContext, page: Page, pages: Sequence[Page]) -> N
         _navigation(context, page, pages)
         with ui.element("div").classes("stage"):
             _bar(context, page)
-            # The page library has laid a <main> around everything, and a page has one.
+            # The page library has put a <main> around everything, and a page may have only one.
             with ui.element("div").props('id="main" tabindex=-1').classes("main wide" if page.wide else "main"):
                 await _built(context, page)
     _help(context, pages)
@@ -112,7 +112,7 @@ def _bar(context: PageContext, page: Page) -> None:
 
 
 def _chooser(context: PageContext, page: Page) -> None:
-    """A plain select: fast with thousands of users, and phones have their own good one."""
+    """A plain select: fast with thousands of users, and phones have good ones of their own."""
     say = context.say
     with ui.element("label").classes("chooser"):
         words("span", say("whose"), "sr")

@@ -24,15 +24,15 @@ from bot.shared.hosts import Hosts
 
 _STATIC = Path(__file__).parent / "static"
 _PATIENCE_S = 40.0
-"""How long laying out a page may take; REST calls time out before."""
+"""Seconds that laying out a page may take; REST calls time out earlier."""
 _AWAY_S = 15.0
-"""How long a page may be unreachable (a phone in a lift) and still go on without being loaded again."""
+"""Seconds that a page may be unreachable (a phone in a lift) without being loaded again."""
 
 
 def build(rest: str, *, allowed_hosts: Collection[str], secure: bool, caller_key: str = "") -> ASGIApp:
     """The whole application, a client of the REST API at that address. `secure`: cookies go over https only.
 
-    With the `caller_key` that API believes where a visitor comes from.
+    With the `caller_key` the API trusts the address that is given for a visitor.
     """
     http = client(rest)
 
@@ -76,7 +76,7 @@ def _serve(page: Page, http: httpx.AsyncClient) -> None:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Answers an unknown address with a page that leads on; files that a page loads get a plain 404."""
+    """Answers an unknown address with an error page that links to the first page; missing files get a plain 404."""
     if request.url.path.startswith("/_nicegui"):
         return PlainTextResponse("Not Found", 404)
     with Client(ui.page(""), request=request) as client:
@@ -85,7 +85,7 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 async def _page_context(request: Request, rest: ConsoleRest, page: Page, asked: int | None) -> PageContext:
-    """Raises Trouble, LoggedOut for a browser without a session."""
+    """Loads what the page shares. Raises Trouble, and LoggedOut for a browser without a session."""
     me, listed = await asyncio.gather(rest.get("/console/me"), rest.get("/users"))
     rest.csrf = me["csrf"]
     users: list[Json] = listed["users"]

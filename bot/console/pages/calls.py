@@ -12,7 +12,7 @@ _AT_ONCE = 50
 
 
 async def build(context: PageContext) -> None:
-    """The first page; older calls follow on demand."""
+    """Lays out the first page; older calls follow on demand."""
     found = await context.rest.get("/model-calls", user_id=context.user_id, limit=_AT_ONCE)
     if not found["calls"]:
         empty_list("receipt_long", context.say("calls-empty"), context.say("calls-empty-text"))

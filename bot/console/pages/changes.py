@@ -14,7 +14,7 @@ _NOTHING: Final = EmptyText("history", "changes-empty", "changes-empty-text")
 
 
 async def build(context: PageContext) -> None:
-    """Newest first; one that was taken back goes from the list."""
+    """Lays out the changes, newest first; a change that is undone disappears."""
     style("records")
     with card(classes="list-card"):
         shown = GrowingList(context, partial(_listed, context), lambda change: _row(context, change, shown), _NOTHING)

@@ -20,7 +20,7 @@ async def build(context: PageContext) -> None:
 
 
 class _ContextView:
-    """`shown` is the version on the page, None: the latest."""
+    """Shows one version of the snapshot; `_shown` is its number, or None for the latest."""
 
     def __init__(self, context: PageContext) -> None:
         self._context, self._box = context, ui.element("div")

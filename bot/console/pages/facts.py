@@ -68,7 +68,7 @@ class _Facts:
         group = str(self._context.user_id)
         asked: Json = {"query": query, "group_ids": [group], "max_results": _FOUND}
         asked["include_invalid"] = self._which.chosen != "current"
-        # An owner's session needs no other name; for the admin, the owner's own name is shown.
+        # An owner's session needs no other name; the admin sees the owner's name.
         found = await self._context.rest.post("/graph/search", asked, user_id=self._context.user_id)
         return found["results"], found["count"]
 

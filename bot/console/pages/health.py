@@ -19,7 +19,7 @@ _SHOWN_BACKUPS: Final = 8
 
 
 async def build(context: PageContext) -> None:
-    """The chosen owner's figures, and for the admin those of the whole bot."""
+    """Lays out the chosen owner's figures, and for the admin those of the whole bot."""
     style("records")
     if context.user_id is not None:
         await _own(context)
@@ -53,7 +53,7 @@ def _title(text: str) -> None:
 
 
 def check_text(say: Phrases, check: Json) -> tuple[str, str]:
-    """A check's result and remedy in the reader's language; the check's own English where it has none."""
+    """A check's result and remedy in the reader's language, or the check's own English if that has none."""
     values = {name: _value(say, name, value) for name, value in check["values"].items()}
     name = f"found-{check['key']}"
     return say.known(name, check["message"], **values), say.known(f"{name}-fix", check["fix"], **values)

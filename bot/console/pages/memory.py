@@ -13,7 +13,7 @@ from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _CURVES: Final = 8
-"""More lines could not be distinguished."""
+"""The most curves of a chart; more could not be told apart."""
 _POINTS: Final = 60
 _BEFORE, _AHEAD = timedelta(days=180), timedelta(days=365)
 _NOTHING: Final = EmptyText("psychology_alt", "memory-empty", "memory-empty-text")
@@ -81,7 +81,7 @@ class _Memory:
             figure(say("memory-forget-below"), _percent(found["forget_below"]))
 
     def _curves(self, found: Json) -> None:
-        """Each memory from its last use on, into the future if it is not used."""
+        """A chart with the strength of each memory from its last use on, into the future if it is not used."""
         say, now = self._context.say, datetime.fromisoformat(found["at"])
         series: list[dict[str, Any]] = [
             {
@@ -161,7 +161,7 @@ _AS_PERCENT: Final = "(value) => Math.round((Array.isArray(value) ? value[1] : v
 
 
 _FROM: Final = "(name) => name.split('–')[0] + '%'"
-"""Where a bar begins: the whole range would stand aslant."""
+"""JavaScript for the label at the beginning of a bar: the whole range would be slanted."""
 
 
 def _curve(one: Json, now: datetime) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""Notifications, what was decided about them, and why."""
+"""Notifications, and what was decided about each and why."""
 
 from functools import partial
 from typing import Final
@@ -17,7 +17,7 @@ _NOTHING: Final = EmptyText("notifications_none", "notices-empty", "notices-empt
 
 
 async def build(context: PageContext) -> None:
-    """Newest first, in every state."""
+    """Lays out the notifications, newest first, in every state."""
     style("records")
     await _NotificationList(context).show(_ALL)
 
@@ -40,7 +40,7 @@ class _NotificationList:
         wanted = None if state == _ALL else state
         query = {"user_id": self._context.user_id, "state": wanted, "limit": AT_ONCE, "offset": offset}
         found = await self._context.rest.get("/notifications", **query)
-        # REST does not count those of one state: a full page may be followed by another.
+        # REST does not count rows of one state: a full page may be followed by another.
         full = offset + len(found["notifications"]) + (len(found["notifications"]) == AT_ONCE)
         return found["notifications"], found["count"] if wanted is None else full
 

@@ -1,4 +1,4 @@
-"""Conversations to read: the messages, the analyst's judgement of each answer, and the lessons."""
+"""Sessions to read: the messages, the analyst's judgement of each answer, and the lessons."""
 
 import asyncio
 from typing import Final
@@ -12,12 +12,12 @@ from bot.console.rest import Json, segment
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}
 _ABOUT: Final = 100
-"""Most events and things around a session that are read."""
+"""The most events and nodes around a session that are read."""
 _ASKED: Final = ("Request", "Feedback")
 
 
 async def build(context: PageContext) -> None:
-    """Lays out the sessions beside the chosen one (`?session=`), else the newest. On a phone one after the other."""
+    """Lays out the sessions beside the chosen (`?session=`) or newest one; on a phone one below the other."""
     style("records")
     found = await context.rest.get("/chronicle/sessions", user_id=context.user_id, newest=True, limit=AT_ONCE)
     if not found["sessions"]:
@@ -74,7 +74,7 @@ class _List:
 
 
 def _transcript(context: PageContext, view: Json, entities: list[Json]) -> None:
-    """Lays out the messages in order, each judgement under its answer, that of the whole session at the end."""
+    """Lays out the messages in order, the verdict on each answer below it, that on the whole session at the end."""
     say, session = context.say, view["session"]
     about = {edge["source_id"]: edge["target_id"] for edge in view["edges"] if edge["type"] == "ANALYZES"}
     rulings = {about[one["id"]]: one for one in view["events"] if one["id"] in about}
@@ -121,7 +121,7 @@ def _ruling(context: PageContext, ruling: Json, *, whole: bool = False) -> None:
             words("h3", say("session-whole"))
         chip(say(f"verdict-{ruling['verdict']}"), _KINDS.get(ruling["verdict"], ""))
         for part in ("lessons", "errors", "rules_ignored", "rules_used"):
-            # Rules are sentences of a prompt, in English: where nothing was wrong they tell a reader nothing.
+            # Rules are sentences of a prompt, in English: without mistakes they tell a reader nothing.
             if ruling[part] and (part != "rules_used" or ruling["verdict"] != "correct"):
                 words("h4", say(f"session-{part.replace('_', '-')}"))
                 with ui.element("ul"):

@@ -1,4 +1,4 @@
-"""Tasks, reminders and promises by time; added, confirmed, put off and closed."""
+"""Tasks, reminders and promises by time, with forms and buttons to add, confirm, postpone and close them."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from bot.shared.recurrence_words import repeat_words
 _MOST_OPEN: Final = 1000
 """The most open tasks a user may have."""
 _FOLDED: Final = 20
-"""Tasks of a section that are laid out at first."""
+"""The tasks of a section that are laid out at first."""
 _MORNING: Final = "09:00"
 _REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
 _KINDS: Final = ("task", "reminder", "promise")

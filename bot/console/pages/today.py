@@ -1,4 +1,4 @@
-"""Today and the week: tasks, occasions, promises both ways, whom to be in touch with, open questions."""
+"""Today and the week: tasks, occasions, promises in both directions, people to be in touch with, open questions."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _SECTIONS: Final = ("occasions", "tasks", "promises", "waiting", "contacts", "qu
 
 
 async def build(context: PageContext) -> None:
-    """A choice of days, and a card for each section that holds something."""
+    """Lays out a choice of days, and a card for each section that is not empty."""
     style("records")
     box: ui.element
 

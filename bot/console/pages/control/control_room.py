@@ -17,7 +17,7 @@ from bot.console.rest import Json, LoggedOut, RestError
 
 _PAGE: Final = 200
 _AGAIN_S: Final = 3.0
-"""Pause after a stream that ended."""
+"""Seconds to wait after a stream has ended."""
 
 
 async def build(context: PageContext) -> None:
@@ -102,7 +102,7 @@ class _ControlRoom:
                     self._notice.set_visibility(False)
                 continue
             position = received.value["place"]
-            # Some are repeated, as late ones may lie between them; those before the page are read with it.
+            # Some are repeated, as late ones may lie between them; those before the page are loaded with it.
             if position >= self._first and position not in self._shown:
                 self._shown.add(position)
                 self._last = max(self._last, position)
@@ -113,7 +113,7 @@ class _ControlRoom:
             self._timeline.arrived(events)
             await self._people.update_from(events)
 
-    # What the reader does
+    # Actions of the reader
 
     async def _earlier(self, position: int) -> None:
         with trouble_notice(self._context):

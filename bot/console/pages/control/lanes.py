@@ -57,7 +57,7 @@ class LaneList:
         return kind if kind in {PEOPLE, SYSTEM} else str(event["source"])
 
     def who(self, event: Json) -> str:
-        """The name of the one who caused the event."""
+        """The name of the user, agent or part that caused the event."""
         kind, _, name = str(event["source"]).partition(":")
         if kind == PEOPLE and name.lstrip("-").isdigit():
             return str(self._names.get(int(name), name))

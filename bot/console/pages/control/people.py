@@ -15,7 +15,7 @@ _MESSAGES_SHOWN: Final = 100
 
 
 class UserPanel:
-    """Counts follow the live stream; the last messages of the chosen user are below. `foot` is for a further panel."""
+    """The users, with counts that follow the live stream; below them the chosen user's last messages and `foot`."""
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
@@ -32,7 +32,7 @@ class UserPanel:
                 self._talk.props["aria-label"] = context.say("control-words")
             self.foot = ui.element("div").classes("room-foot")
         self._talk.set_visibility(context.user_id is not None)
-        # On a phone users are side by side, and the chosen one may be out of sight.
+        # On a phone users stand side by side, and the chosen one may be out of view.
         ui.run_javascript(
             'document.querySelector(".who[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" })'
         )
@@ -86,7 +86,7 @@ class UserPanel:
         try:
             found = await self._context.rest.get("/messages", user_id=self._context.user_id, limit=_LAST_WORDS)
         except RestError:
-            return  # the timeline beside it says that the bot does not answer
+            return  # the timeline beside it shows that the bot does not answer
         self._talk.clear()
         with self._talk:
             for message in found["messages"]:

@@ -20,14 +20,14 @@ _OWN: Final = re.compile(r"[A-Za-z][A-Za-z_]*")
 _NUMBERS: Final = frozenset({"update_id", "tg_id", "seq", "first_seq", "last_seq", "part"})
 _MOMENTS: Final = frozenset({"until"})
 _FEW: Final = 3
-"""More than this are counted, not listed."""
+"""The most items of a payload that are listed; more are counted."""
 
 
 class Timeline(ui.element, component="timeline.js"):
     """The rows live in the browser, which keeps only visible ones as elements.
 
-    `ready()`: rows can be sent; `earlier(position)`: rows before that position are needed; `choose(id)` of an event;
-    `hide(id)` of a lane.
+    Calls `ready()` when rows can be sent, `earlier(position)` when rows before it are needed, `choose(id)` for an event
+    and `hide(id)` for a lane.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Timeline(ui.element, component="timeline.js"):
         self.on("hide", _with_argument(hide))
 
     def reset(self, events: Sequence[Json], *, whole: bool) -> None:
-        """Replaces all events; `whole`: nothing is older."""
+        """Replaces all events; `whole`: no older ones exist."""
         self._send("reset", events, whole)
 
     def older(self, events: Sequence[Json], *, whole: bool) -> None:
@@ -135,7 +135,7 @@ def _short(say: Phrases, value: object) -> str:
 
 
 def _word(say: Phrases, value: object) -> str:
-    """A word of the product's own in the reader's language; anything else unchanged."""
+    """A word of the product in the reader's language; anything else unchanged."""
     return say.known(f"value-{value}", str(value)) if isinstance(value, str) and _OWN.fullmatch(value) else str(value)
 
 
@@ -149,7 +149,7 @@ def _with_argument(react: Callable[[Any], Awaitable[None]]) -> Callable[[Generic
 
 
 BATCH_INTERVAL_S: Final = 0.15
-"""New events are shown a few times a second, however many there are."""
+"""Seconds between two batches of new events, however many there are."""
 
 Start = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 

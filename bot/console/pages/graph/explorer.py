@@ -18,7 +18,7 @@ _WORDS: Final = (
 
 _BEGINNINGS: Final = 3
 _AT_FIRST: Final = 14
-"""Nodes to begin with where none is named, and neighbours of each kind around each."""
+"""Nodes to begin with if none is named, and neighbours of each kind around each node."""
 
 _KINDS: Final = {"fact": 4, "memory": 2, "chronicle": 3}
 """The parts of the memory and their tones."""
@@ -46,7 +46,7 @@ _RELATIONS: Final = (
 
 
 async def build(context: PageContext) -> None:
-    """`node` in the address is where to begin; else the owner and the nodes with most links."""
+    """Lays out the graph, beginning with `node` of the address, else with the owner and the nodes with most links."""
     style("people")
     style("graph")
     request = ui.context.client.request
@@ -67,7 +67,7 @@ async def build(context: PageContext) -> None:
 
 
 async def _around(context: PageContext, node: str, asked: Json) -> Json:
-    """Raises Trouble."""
+    """The neighbours of a node. Raises Trouble."""
     found: Json = await context.rest.get(
         f"/graph/around/{segment(node)}",
         user_id=context.user_id,
@@ -81,7 +81,7 @@ async def _around(context: PageContext, node: str, asked: Json) -> Json:
 
 
 class _Explorer(ui.element, component="graph.js"):
-    """The browser holds what is shown; the page fetches what it asks for."""
+    """Fetches what the browser asks for; the browser holds what is shown."""
 
     def __init__(self, context: PageContext, communities: Sequence[Json]) -> None:
         super().__init__()

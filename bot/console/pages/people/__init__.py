@@ -9,7 +9,7 @@ from bot.console.pages.people.profile import lay_profile
 
 
 async def build(context: PageContext) -> None:
-    """`person` in the address opens a profile."""
+    """Lays out the circles, or the profile of `person` in the address."""
     style("people")
     request = ui.context.client.request
     asked = request.query_params.get("person", "") if request is not None else ""
@@ -22,7 +22,7 @@ async def build(context: PageContext) -> None:
 
 
 async def _lay_map(context: PageContext) -> None:
-    """Who is what to whom, as a drawing, or a word that no relation is known."""
+    """Draws how people are related, or says that no relation is known."""
     known = await context.rest.get("/people/map", user_id=context.user_id)
     with ui.element("div").classes("people-map"):
         ui.link(context.say("people-circles"), context.at("/people")).classes("people-view")
@@ -32,7 +32,7 @@ async def _lay_map(context: PageContext) -> None:
         heading(context.say("people-map"), 2)
         with ui.element("div").classes("people-drawing").props('role="img" tabindex=0') as box:
             box.props["aria-label"] = "; ".join(f"{one['name']}: {one['relation']}" for one in known["people"])
-            ui.html(known["svg"], sanitize=False)  # drawn by the bot, every name in it escaped
+            ui.html(known["svg"], sanitize=False)  # drawn by the bot, with every name escaped
 
 
 PEOPLE = Page("people", "/people", "groups", "p", build, wide=True)

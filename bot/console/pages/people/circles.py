@@ -14,13 +14,13 @@ CIRCLES: Final = {"Family": 0, "Work_Inner": 4, "Friends": 3, "Work_Outer": 5, "
 """The circles from the inside out, with their tones."""
 
 _DRAWN: Final = 300
-"""Most people drawn, the most mentioned ones; the search finds the others."""
+"""The most people drawn, by number of mentions; the search finds the others."""
 
 _WORDS: Final = ("search", "filter", "drawing", "closer", "farther", "whole", "list", "looking", "map", "nobody")
 
 
 async def lay_circles(context: PageContext) -> None:
-    """Raises Trouble."""
+    """Lays out the circles. Raises Trouble."""
     found = await context.rest.get("/people", user_id=context.user_id, limit=_DRAWN)
     if not found["people"]:
         empty_list("groups", context.say("people-empty"), context.say("people-empty-text"))
@@ -29,7 +29,7 @@ async def lay_circles(context: PageContext) -> None:
 
 
 class _Circles(ui.element, component="circles.js"):
-    """Rings, list, search and filters live in the browser; it asks for people it does not know."""
+    """Fetches people whom the browser asks for; rings, list, search and filters live in the browser."""
 
     def __init__(self, context: PageContext, people: list[Json], count: int) -> None:
         super().__init__()

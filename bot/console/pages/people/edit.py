@@ -15,7 +15,7 @@ Save = Callable[[Json, Json], Awaitable[None]]
 
 
 def edit_dialog(context: PageContext, person: Json, save: Save) -> None:
-    """Asks for changes and sends only those: untouched fields stay the model's to learn."""
+    """Asks for changes and sends only those; the agents go on updating the other fields."""
     say, now = context.say, dict[str, str]()
     before = {
         "display_name": person["display_name"],
@@ -75,10 +75,10 @@ class _Value(ui.element):
 
     def __init__(self, tag: str, value: str, changed: Callable[[str], None]) -> None:
         super().__init__(tag)
-        # Given as `value`, typed text would be overwritten whenever anything on the page changes.
+        # Given as `value`, typed text would be overwritten with every change on the page.
         if tag != "select":
             self._props["defaultValue"] = value
         self.props("autocomplete=off")
-        # An empty text alone would count as nothing to send.
+        # An empty text alone would count as unchanged.
         handler = "(event) => emit({text: event.target.value})"
         self.on("input", lambda event: changed(str(event.args["text"])), js_handler=handler)

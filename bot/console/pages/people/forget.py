@@ -10,7 +10,7 @@ from bot.console.rest import Json
 
 
 async def forget_dialog(context: PageContext, person: Json) -> None:
-    """Says what goes and what stays, and erases at once. Raises Trouble."""
+    """Shows what will be erased and what stays, and erases at once. Raises Trouble."""
     say, path = context.say, f"/people/{person['id']}"
     about = await context.rest.get(f"{path}/messages", user_id=context.user_id)
     count, name = about["count"], person["display_name"]

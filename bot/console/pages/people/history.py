@@ -12,7 +12,7 @@ from bot.console.pages.people.mentions import lay_source
 from bot.console.rest import Json
 
 _MARKS: Final = 6
-"""Most years or months named on the axis."""
+"""The most years or months marked on the axis."""
 
 
 def lay_history(context: PageContext, facts: Sequence[Json], tone: str) -> None:

@@ -30,11 +30,11 @@ def lay_source(context: PageContext, line: Json) -> None:
 
 _AT_ONCE: Final = 8
 _MONTHS: Final = 36
-"""Months that are drawn, the latest ones."""
+"""The most months that are drawn, counted from the latest."""
 
 
 async def lay_mentions(context: PageContext, person_id: int) -> None:
-    """Shows the first page; more on demand. Raises Trouble."""
+    """Lays out the first page; more on demand. Raises Trouble."""
     found = await context.rest.get(f"/people/{person_id}/mentions", user_id=context.user_id, limit=_AT_ONCE)
     with card(context.say("people-talks")):
         if not found["count"]:
@@ -89,7 +89,7 @@ def _lay_months(context: PageContext, months: Sequence[Json]) -> None:
 
 
 def _between(first: str, last: str) -> Iterator[str]:
-    """Every month from one to another, as 2026-03."""
+    """Every month from `first` to `last`, in the form 2026-03."""
     begin, end = (12 * int(one[:4]) + int(one[5:]) - 1 for one in (first, last))
     for number in range(begin, end + 1):
         yield f"{number // 12:04d}-{number % 12 + 1:02d}"

@@ -16,7 +16,7 @@ from bot.shared.phrases import initials
 
 _OFFERED: Final = 8
 _KNOWN: Final = 300
-"""Most people offered by name; a longer search also goes by meaning."""
+"""The most people offered by name; a longer search goes by meaning too."""
 
 
 async def merge_dialog(context: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]]) -> None:
@@ -73,7 +73,7 @@ class _MergeDialog:
         await self._offer(str(event.args["text"]))
 
     async def _offer(self, name: str) -> None:
-        """Updates the list; people who stay in it keep their buttons, so that a click on its way still counts."""
+        """Updates the list; people who stay in it keep their buttons, so that a click under way still counts."""
         self._asked += 1
         asked = self._asked
         with self._fault.shown():

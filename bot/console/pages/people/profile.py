@@ -20,13 +20,13 @@ from bot.shared.phrases import initials
 Step = Callable[[], Awaitable[None]]
 
 _FACTS: Final = 500
-"""Most facts of a person that are shown."""
+"""The most facts of a person that are shown."""
 
 _EDITED: Final = ("display_name", "aliases", "username", "circle", "bio")
 
 
 async def lay_profile(context: PageContext, person_id: int) -> None:
-    """Raises Trouble."""
+    """Lays out the profile of a person. Raises Trouble."""
     with ui.element("div").classes("profile").props("tabindex=0 role=region") as region:
         region.props["aria-label"] = context.say("page-people")
         inside = ui.element("div").classes("profile-column")
@@ -34,14 +34,14 @@ async def lay_profile(context: PageContext, person_id: int) -> None:
 
 
 class _Profile:
-    """The open profile. Changes show at once, with an undo."""
+    """The open profile. Changes appear at once and can be undone."""
 
     def __init__(self, context: PageContext, inside: ui.element) -> None:
         self._context, self._inside = context, inside
         self._undo = _Undo(context)
 
     async def show(self, person_id: int) -> None:
-        """Raises Trouble."""
+        """Shows a person. Raises Trouble."""
         rest, user_id = self._context.rest, self._context.user_id
         person = await rest.get(f"/people/{person_id}", user_id=user_id)
         known = await rest.get(f"/people/{person['id']}/known", user_id=user_id)
@@ -122,14 +122,14 @@ class _Profile:
                     split = partial(split_dialog, self._context, one, partial(self._split, one, person))
                     act("call_split", say("people-split"), split).classes("small")
 
-    # What is done
+    # Actions
 
     async def _forget(self, person: Json) -> None:
         with trouble_notice(self._context):
             await forget_dialog(self._context, person)
 
     async def _edit(self, person: Json, changes: Json) -> None:
-        """Raises Trouble."""
+        """Saves changes of a profile. Raises Trouble."""
         before: Json = {name: person[name] for name in _EDITED if name in changes}
         await self._change(person["id"], changes)
         self._undo.offer(self._context.say("people-saved"), partial(self._change, person["id"], before))
@@ -139,7 +139,7 @@ class _Profile:
         await self.show(person_id)
 
     async def _merge(self, source: Json, target: Json) -> None:
-        """Raises Trouble."""
+        """Merges two profiles. Raises Trouble."""
         await self._join(source["id"], target["id"])
         names = {"source": source["display_name"], "target": target["display_name"]}
         self._undo.offer(
@@ -147,7 +147,7 @@ class _Profile:
         )
 
     async def _split(self, source: Json, target: Json) -> None:
-        """Raises Trouble."""
+        """Splits a merged profile. Raises Trouble."""
         await self._apart(source["id"], target["id"])
         text = self._context.say("people-split-done", name=source["display_name"])
         self._undo.offer(text, partial(self._join, source["id"], target["id"]))
@@ -168,7 +168,7 @@ class _Profile:
 
 
 class _Undo:
-    """A bar at the bottom that says what was done, and undoes it."""
+    """A bar at the bottom that says what was done and can undo it."""
 
     def __init__(self, context: PageContext) -> None:
         self._context = context
