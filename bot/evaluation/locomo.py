@@ -28,7 +28,7 @@ Role = Literal["user", "assistant"]
 """The speaker in a conversation with a bot: its owner, or the bot itself."""
 
 _TURN_TIME: Final = timedelta(minutes=1)
-"""Assumed between two turns of a session: the files only give the beginning of a session."""
+"""Time assumed between two turns of a session: files only give the beginning of a session."""
 
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DIA_ID: Final = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
@@ -41,7 +41,7 @@ _EPOCH: Final = re.compile(r"\d{9,10}(?:\.\d+)?")
 
 
 class ConversationsUnreadable(LaplacedError):
-    """The file holds no conversations in the LoCoMo format."""
+    """Raised if a file holds no conversations in the LoCoMo format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +160,12 @@ def _turn(raw: object, session: int, start: datetime, n: int, where: str) -> Tur
 
 
 def _text(raw: Mapping[str, Any]) -> Any:
-    """What was said; a picture alone may have null or nothing."""
+    """The text of a turn; a picture alone may have null or nothing."""
     return raw.get("text") or ""
 
 
 def _session_start(stated: object, before: datetime | None, where: str) -> datetime:
-    """When a session began; without a time that can be read, a day after the one before it."""
+    """The beginning of a session: the stated time, or a day after the session before it if none can be read."""
     text = " ".join(_ASIDE.sub(" ", str(stated or "")).split())
     following = before + timedelta(days=1) if before is not None else _FIRST_DAY
     if not text:
@@ -177,7 +177,7 @@ def _session_start(stated: object, before: datetime | None, where: str) -> datet
 
 
 def _moment(text: str, near: datetime) -> datetime | None:
-    """A written time, in any of the three languages, or seconds since 1970; what it leaves out is taken from `near`."""
+    """Parses a written time in any of the three languages, or seconds since 1970; `near` supplies missing parts."""
     if _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(float(text), UTC)
     with contextlib.suppress(ValueError, OverflowError):
@@ -202,7 +202,7 @@ def _question(raw: object, known: Mapping[str, str], where: str) -> Question:
 
 
 def _evidence(raw: object, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Every turn that is named, in any form; a turn that does not exist counts as evidence that is never found."""
+    """The ids of all turns that are named, in any form; a turn that does not exist is kept as evidence never found."""
     entries = raw if isinstance(raw, list) else [raw]
     ids: list[str] = []
     for entry in entries:

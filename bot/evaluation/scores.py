@@ -29,12 +29,12 @@ Metrics = dict[str, float]
 
 
 class RankingsUnreadable(LaplacedError):
-    """The file holds no rankings, or none of these conversations."""
+    """Raised if a file holds no rankings, or none of these conversations."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
-    """A question with the turns found for it, best first, and the chance of each that it answers, where it is known."""
+    """A question with the turns found for it, best first, and for each the chance that it answers, if known."""
 
     conversation: Conversation
     question: Question
@@ -43,7 +43,7 @@ class RankedQuestion:
 
     @property
     def line(self) -> dict[str, Any]:
-        """The line of a file of rankings."""
+        """The question's line in a file of rankings."""
         return {
             "file": self.conversation.file,
             "question": self.question.text,

@@ -32,7 +32,7 @@ _BOT: Final = 1
 _WRITE_BATCH: Final = 200
 _POLL_S: Final = 1.0
 _MAX_STALLS: Final = 5
-"""Attempts in a row without progress before the wait is given up."""
+"""Attempts in a row without progress after which waiting ends."""
 
 
 class ReportProgress(Protocol):
@@ -76,7 +76,7 @@ class ScratchStore:
         return stored
 
     async def index(self, report_progress: ReportProgress) -> None:
-        """Computes the terms and vectors of what was written. Raises as `write`."""
+        """Computes the terms and vectors of what was written. Raises what `write` raises."""
         await self._index_terms()
         if self.vectors is not None:
             await _index_vectors(self.vectors, report_progress)

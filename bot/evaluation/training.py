@@ -65,7 +65,7 @@ def fit(samples: Sequence[Sample], names: Collection[str] = NAMES) -> Ranking:
 
 
 def fit_both(samples: Sequence[Sample]) -> Rankings:
-    """Fits rankings with and without vectors. Raises as `fit`."""
+    """Fits rankings with and without vectors. Raises what `fit` raises."""
     return Rankings(lexical=fit(samples, LEXICAL), dense=fit(samples))
 
 
@@ -79,7 +79,7 @@ def cross_validate(
 ) -> list[ScoredSample]:
     """Cross-validation: scores each sample by a ranking fitted to other conversations, in order.
 
-    The conversations are left out one at a time, or in `parts` parts. Raises Refused "evidence" as `fit`, and Refused
+    The conversations are left out one at a time, or in `parts` parts. Raises Refused "evidence" like `fit`, and Refused
     "few" for a single conversation.
     """
     owners = list(dict.fromkeys(sample.owner for sample in samples))

@@ -41,11 +41,11 @@ class VectorCache:
         return self._embedder.people_threshold
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As in `Embedder`."""
+        """Like `Embedder.embed_queries`."""
         return await self._vectors("query", texts, lambda new: self._embedder.embed_queries(new, user_id=user_id))
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As in `Embedder`."""
+        """Like `Embedder.embed_documents`."""
         return await self._vectors("document", texts, lambda new: self._embedder.embed_documents(new, user_id=user_id))
 
     async def _vectors(
