@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: behind the same guard as REST, and built when the first client comes."""
+"""MCP over streamable HTTP: behind the same guard as REST, built with the first call."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ class McpServer:
             key = keys.find(secret) if keys is not None else None
             return None if key is None else Caller(key.user_id, key.read_only)
 
-        # What a key may reach is seen to by REST, which every tool calls under its caller's own key.
+        # REST checks what a key may reach: every tool calls it with the caller's own key.
         self.guarded: ASGIApp = Guard(
             self._serve, api_key=api_key, allowed_hosts=allowed_hosts, own_secret=(), recognise=named, limits=False
         )
@@ -58,7 +58,7 @@ class McpServer:
             await JSONResponse({"detail": f"MCP is at {PATH}"}, 404)(scope, receive, send)
             return
         if scope["method"] != "POST":
-            # Streams of the server's own messages are optional; there are none, and open ones would hold up a stop.
+            # Streams for messages of the server are optional; there are none, and open ones would delay a stop.
             detail = {"detail": "every call is a POST of its own"}
             await JSONResponse(detail, 405, {"Allow": "POST"})(scope, receive, send)
             return
@@ -71,7 +71,7 @@ class McpServer:
         ready = asyncio.Event()
 
         async def run() -> None:
-            # One task enters and leaves it: its task group demands so.
+            # One task must enter and leave it: its task group requires that.
             async with sessions.run():
                 ready.set()
                 await self._stopping.wait()

@@ -77,7 +77,7 @@ def _only_reads(context: _Context) -> bool:
 def application(rest: RestClient, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:
     """The server over streamable HTTP, and its session manager, which must run while it serves.
 
-    No call needs a session of its own: each answer is one JSON body, and a restart interrupts nobody.
+    Calls need no session: each answer is one JSON body, and a restart interrupts no client.
     """
     server = mcp_server(rest)
     app = server.streamable_http_app(
@@ -85,14 +85,14 @@ def application(rest: RestClient, path: str, largest_body: int) -> tuple[Starlet
         json_response=True,
         stateless_http=True,
         max_request_body_size=largest_body,
-        # Checked by the guard before, which knows the names that the owner allowed.
+        # The guard has checked the host names that the owner allows.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return app, server.session_manager
 
 
 async def _call(tool: McpTool, rest: RestClient, arguments: dict[str, Any]) -> CallToolResult:
-    """The result of a tool. A refusal is a result too: the model reads it and tries otherwise."""
+    """Calls a tool and returns its result. A refusal is a result too: the model reads it and tries another call."""
     try:
         request = tool.takes.model_validate(arguments)
     except ValidationError as error:
@@ -102,7 +102,7 @@ async def _call(tool: McpTool, rest: RestClient, arguments: dict[str, Any]) -> C
         answer = dict(await tool.call(rest, request))
     except CallFailed as error:
         return _refused(str(error))
-    except Exception:  # border of a call: one that breaks must not end the connection
+    except Exception:  # outermost handler of a call: one that fails must not end the connection
         log.exception("tool_failed", extra={"tool": tool.name})
         return _refused("something went wrong; the log says more")
     text = json.dumps(answer, ensure_ascii=False)

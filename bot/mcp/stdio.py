@@ -22,7 +22,7 @@ async def serve_stdio(rest: RestClient) -> None:
 
 
 class _Lines:
-    """Lines of standard input. The SDK's own reader is a thread that no cancellation ends before the client does."""
+    """Reads lines of standard input. The SDK's own reader is a thread that cancelling does not end."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""The tools that are offered over MCP: REST's calls under REST's names, each a function."""
+"""The tools offered over MCP: calls of REST under REST's names, each a function."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Call = TypeVar("Call", bound=Callable[..., Awaitable[Answer]])
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallFailed.
+    """One tool. `takes` and `gives` are the types of its arguments and its answer; `call` raises CallFailed.
 
     `repeatable`: the same call again changes nothing more.
     """
@@ -49,7 +49,7 @@ def tool(
     *,
     repeatable: bool = True,
 ) -> Callable[[Call], Call]:
-    """Makes a function a tool of its name. Its docstring says to models what it does, its `request` what it takes."""
+    """Makes a function a tool. Its docstring tells models what it does; its parameter `request` is what it takes."""
 
     def added(call: Call) -> Call:
         takes, about = get_type_hints(call)["request"], " ".join((call.__doc__ or "").split())
@@ -315,7 +315,7 @@ async def _for_owner(rest: RestClient, request: RequestBody, user_id: int | None
 
 
 async def owner_named(rest: RestClient, user_id: int | None) -> int:
-    """The named user, else the sole one."""
+    """The id of the named user, else of the only one."""
     return user_id if user_id is not None else int((await rest.get("/graph/status"))["group_id"])
 
 
@@ -325,7 +325,7 @@ async def object_of(answer: Awaitable[Any]) -> Answer:
 
 
 def body_of(request: RequestBody) -> dict[str, Any]:
-    """Only the given fields: REST knows the defaults."""
+    """The given fields only; REST has the defaults of the others."""
     return {name: _plain(value) for name, value in request.model_dump(exclude_unset=True).items()}
 
 
