@@ -1,4 +1,4 @@
-"""The composition root of `laplaced run`: everything is built on one exit stack, so that stopping is starting reversed.
+"""The composition root of `laplaced run`: everything is built on one exit stack and stopped in reverse order.
 
 `bot/application` builds the product without delivery; this adds Telegram, HTTP and the clock. Tests call it too.
 """
@@ -66,7 +66,7 @@ from internal.telemetry.logs import log_loop_trouble, redact
 log = logging.getLogger(__name__)
 
 AGAIN = 64
-"""What `run` returns where it is to be started again, with a configuration that has changed."""
+"""The exit code of `run` if the bot is to be started again with a changed configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ async def run(
 ) -> int:
     """Runs the bot until SIGTERM or SIGINT and returns 0, or until SIGUSR1 and returns `AGAIN`.
 
-    `local` is the local Telegram if it was started already: it needs seconds, and so do the imports of this module.
-    `budget` is Telegram's own limits, unless a benchmark lifts them. The clock is that of the `simulation`, which runs
-    as long as the bot does; without one the system's.
+    `local` is the local Telegram, if it was started already, while this module was imported.
+    `budget` replaces Telegram's own limits in benchmarks. The clock is that of the `simulation`, which runs
+    as long as the bot does, or the system's without one.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
@@ -130,7 +130,7 @@ async def run(
 async def _telegram_address(
     config: Config, local: LocalTelegram | None, stack: contextlib.AsyncExitStack
 ) -> tuple[str, str]:
-    """The Bot API's address and the token; without a token of one's own, those of a local Telegram."""
+    """The Bot API's address and the token; without a configured token, those of a local Telegram."""
     token = config.telegram.token.get_secret_value()
     if token:
         return config.telegram.api_base, token
@@ -147,7 +147,7 @@ async def _telegram_address(
 async def telegram_side(
     app: App, api_base: str, token: str, budget: Budget, *, receives: bool = True
 ) -> AsyncIterator[TelegramService]:
-    """The parts between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
+    """Builds the parts between Telegram and the flows. `receives`: Telegram calls the webhook of this process."""
     config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
     bot = open_bot(config.telegram, api_base, token)
     async with contextlib.AsyncExitStack() as stack:
@@ -285,13 +285,13 @@ def _webhook_secret(config: Config) -> str:
 
 
 async def _own_webhooks(app: App, bot_id: int) -> list[str]:
-    """The address that this program has set as the bot's webhook before, and the one that it would set."""
+    """The webhook address that this program set for the bot before, and the one that it would set now."""
     before = await app.database.read(lambda c: users.read_setting(c, f"webhook:{bot_id}"))
     return [url for url in (before, webhook_url(app.config.telegram)) if url]
 
 
 def miniapp_address(config: Config) -> str:
-    """Where Telegram opens the Mini App: over https, or on this machine from the local Telegram; empty: nowhere."""
+    """The Mini App's address: over https, or on this machine from the local Telegram; empty if there is none."""
     server = config.server
     if server.public_url.startswith("https://"):
         return f"{server.public_url.rstrip('/')}{MINIAPP}"
@@ -299,7 +299,7 @@ def miniapp_address(config: Config) -> str:
 
 
 async def _notice_token(app: App, bot_id: int) -> None:
-    """Notices another token, which is another bot: its chats, message ids and update ids are new ones."""
+    """Records a change of the token, which means another bot: its chats, message ids and update ids are different."""
     known = await app.database.read(lambda c: users.read_setting(c, "bot_id"))
     if known == bot_id:
         return
@@ -313,7 +313,7 @@ async def _nothing() -> list[Found]:
 
 
 async def _greet(app: App, api_base: str, server: RunningServers, found: Sequence[Found]) -> None:
-    """Prints what a person at the terminal needs to know to stdout; logs go to stderr."""
+    """Prints to stdout what a person at the terminal needs to know; logs go to stderr."""
     config = app.config
     if config.local_telegram:
         print(f"No Telegram token: the local Telegram answers. Open {api_base} and write to {config.persona.name}.")

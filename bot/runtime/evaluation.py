@@ -65,7 +65,7 @@ async def train_on_files(
 ) -> dict[str, Any]:
     """Writes the weights learned from these files. Returns their scores on the conversation left out of each training.
 
-    `left_out` is None for a single conversation. Raises as `rank_files`, and Refused if nothing can be learnt.
+    `left_out` is None for a single conversation. Raises what `rank_files` raises, and Refused if nothing can be learnt.
     """
     conversations = locomo.read(files)
     with replaced(target, files) as made:
@@ -82,17 +82,17 @@ async def train_on_files(
 
 
 def vectors_folder() -> Path:
-    """The user's own folder of temporary files, where vectors are kept from one training to the next."""
+    """The user's own temporary folder, where vectors are kept from one training to the next."""
     return Path(tempfile.gettempdir()) / f"laplaced-vectors-{os.getuid()}"
 
 
 @contextlib.asynccontextmanager
 async def open_stage(config: Config, embedder: str, vectors: Path | None = None) -> AsyncIterator[ScratchStore]:
-    """An empty scratch store with the product's parts, deleted when the block ends; `vectors` as in KeptVectors.
+    """Opens an empty scratch store with the product's parts, deleted after the block; `vectors` is a cache folder.
 
-    `embedder` is `offline`, `api`, the name of either's model, or `none`; UsageError for any other.
+    `embedder` is `offline`, `api`, the name of either's model, or `none`. Raises UsageError for any other.
     """
-    # Each batch would be a line of the log beside the line of progress.
+    # Each batch would log a line beside the progress line.
     logging.getLogger(embed.__name__).setLevel(logging.WARNING)
     async with contextlib.AsyncExitStack() as stack:
         worker = LanguageWorker()
@@ -111,7 +111,7 @@ async def open_stage(config: Config, embedder: str, vectors: Path | None = None)
 
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """SIGTERM ends the block as an error, so that the conversations do not stay in the temporary files."""
+    """Turns SIGTERM into an error in the block, so that the conversations are deleted from the temporary files."""
     loop, task, ended = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
     assert task is not None
 
@@ -133,7 +133,7 @@ def _ended_in_order() -> Iterator[None]:
 def staged(
     database: Database, worker: LanguageWorker, embedder: Embedder | None, dictionaries: Dictionaries | None = None
 ) -> ScratchStore:
-    """The parts of the product over this database."""
+    """Builds the parts of the product over this database."""
     clock, terms, names = SystemClock(), WorkerTerms(worker, dictionaries), WorkerNames(worker)
     following = None
     if embedder is not None:
@@ -164,13 +164,13 @@ async def _embedder(
 
 @contextlib.contextmanager
 def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
-    """A file to write, which replaces the target when the block ends without an error.
+    """Yields a file to write, which replaces the target when the block ends without an error.
 
-    LaplacedError if none can be made, or if the target is one of the files that are `read`.
+    Raises LaplacedError if none can be made, or if the target is one of the files that are `read`.
     """
     if any(target.resolve() == one.resolve() for one in read):
         raise LaplacedError(f"{target} is one of the conversations; choose another file for --out")
-    if target.exists() and not target.is_file():  # as root, a file would take the place of /dev/stdout for everybody
+    if target.exists() and not target.is_file():  # run as root, it would replace /dev/stdout for everybody
         raise LaplacedError(f"{target} is no file that could be written")
     made = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -185,7 +185,7 @@ def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
 
 
 class ProgressLine:
-    """Prints progress on stderr: on a terminal in one line that changes, elsewhere in a line now and then."""
+    """Prints progress on stderr: on a terminal in one line that changes, otherwise in a line now and then."""
 
     def __init__(self) -> None:
         self._same_line = sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""The product at work without Telegram: what `laplaced mcp` opens when no bot runs."""
+"""Runs the product without Telegram: `laplaced mcp` opens it if no bot runs."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from internal.config.settings import Config
 from internal.telemetry.logs import log_loop_trouble
 
 DRAIN_S = 6
-"""Seconds that runs may wait for a model at the end; the next start goes on with them."""
+"""Seconds that runs may wait for a model at the end; the next start continues them."""
 
 
 @contextlib.asynccontextmanager
@@ -33,7 +33,7 @@ async def open_alone(config: Config) -> AsyncIterator[tuple[App, ServerPorts]]:
 
 @contextlib.asynccontextmanager
 async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
-    """Keeps these coroutines running. One that ends has failed: the block is cancelled, and its error raised."""
+    """Keeps these coroutines running. If one ends, it has failed: the block is cancelled and its error raised."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in endless]
@@ -41,12 +41,12 @@ async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as several:
-        # Whatever came first ended the others; a group of it would be a traceback where one line is due.
+        # The first failure ended the others; an exception group would print a traceback instead of one line.
         raise several.exceptions[0] from None
 
 
 def _ports(app: App) -> ServerPorts:
-    """The ports without Telegram: no new user is let in, and replayed updates wait for the bot."""
+    """The ports without Telegram: no new users are admitted, and replayed updates wait for the bot."""
     config = app.config
     token = config.telegram.token.get_secret_value()
     telegram = (config.telegram.api_base, token) if token else None

@@ -1,4 +1,4 @@
-"""The HTTP application over an opened product: of the running bot, and of a command that works without one."""
+"""Builds the HTTP application over an opened product, for the bot and for commands that work without one."""
 
 import asyncio
 import contextlib
@@ -68,7 +68,7 @@ METRICS_KEYED: Final = (
 
 
 def metrics_open(config: Config) -> bool:
-    """Whether the metrics need no key: they name nobody, or cannot be reached from elsewhere."""
+    """Whether the metrics need no key: they contain no names, or cannot be reached from other machines."""
     return config.metrics.identity != "raw" or is_loopback(config.server.host)
 
 
@@ -81,7 +81,7 @@ def web_of(
     console: str | None = None,
     caller_key: str = "",
 ) -> FastAPI:
-    """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed. `caller_key` is
+    """The application. `mcp` and `console` are addresses to show; `stopping` ends streams. `caller_key` is
     sent by the console's process.
 
     Raises ConfigurationError.

@@ -1,4 +1,4 @@
-"""The loop of a process until it is stopped: of `laplaced run` and `laplaced worker` alike."""
+"""The main loop of `laplaced run` and `laplaced worker`, until the process is stopped."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from internal.recall.search.warm_up import WarmableSearch, WarmUp
 from internal.storage.backup import backup
 
 POLLED = "polled_at"
-"""The setting that holds when the polling process was last answered, for all processes."""
+"""The setting with the time when the polling process last got an answer, for all processes."""
 
 FIGURES_EVERY = timedelta(seconds=20)
 
@@ -33,9 +33,9 @@ async def work(
     stop: asyncio.Event,
     beside: Sequence[Coroutine[Any, Any, None]] = (),
 ) -> None:
-    """Keeps everything running until it is stopped. What ends by itself has failed, and its error ends the program.
+    """Keeps everything running until it is stopped. A task that ends by itself has failed: its error ends the program.
 
-    `ended` are tasks of others, such as servers, that do the same.
+    `ended` are further tasks, such as servers, with the same effect.
     """
     notifying = _notifying(app, side.sender.wake)
     jobs = [Job("notifications", notifying.start_due)]
@@ -68,7 +68,7 @@ async def work(
 
 
 async def _share_figures(app: App, monitor: PollMonitor) -> None:
-    """Shares figures that one process measures and alerts need, so that every process exposes them."""
+    """Shares figures that one process measures, so that every process exposes them to alerts."""
     if not monitor.standing_by and monitor.last is not None:
         polled = monitor.last.isoformat()
         await app.database.write(lambda c: users.write_setting(c, POLLED, polled))
@@ -103,7 +103,7 @@ async def _keep_menus(app: App, side: TelegramService) -> None:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set."""
+    """An event that is set by SIGTERM and SIGINT."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop.set)
@@ -116,7 +116,7 @@ def stop_signals() -> Iterator[asyncio.Event]:
 
 @contextlib.contextmanager
 def restart_signal(stop: asyncio.Event) -> Iterator[asyncio.Event]:
-    """An event that SIGUSR1 sets, together with `stop`."""
+    """An event that is set by SIGUSR1, together with `stop`."""
     loop, again = asyncio.get_running_loop(), asyncio.Event()
 
     def restart() -> None:

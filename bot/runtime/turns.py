@@ -1,4 +1,4 @@
-"""The flow of turns, put together from the application's parts."""
+"""Builds the flow of turns from the application's parts."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ from internal.recall.prompt.context import RecallLimits, TurnRecall
 
 
 def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None], files: Files | None = None) -> TurnFlow:
-    """The turns of an app, whose answers are shown in `drafts` while they are written."""
+    """The flow of turns of an app; answers are shown in `drafts` while they are written."""
     models, config = app.models, app.config
     return TurnFlow(
         app.database,
@@ -52,7 +52,7 @@ def discretion_of(app: App) -> Discretion:
 
 
 def prompts(app: App, discretion: Discretion | None) -> Prompts:
-    """What builds the responder's requests; without `discretion` they hold all that is recalled."""
+    """The builder of the responder's requests; without `discretion` they contain everything recalled."""
     models, config = app.models, app.config
     recall = TurnRecall(
         app.database,

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 async def run(config: Config, *, budget: Budget | None = None) -> int:
     """Works until SIGTERM or SIGINT and returns 0. `budget` is for benchmarks.
 
-    Raises what `open_app` raises, SecondPoller, BadToken, and ConfigurationError where the store is a file.
+    Raises what `open_app` raises, SecondPoller, BadToken, and ConfigurationError if the store is a file.
     """
     api_base, token = telegram_of(config)
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
@@ -70,7 +70,7 @@ def telegram_of(config: Config) -> tuple[str, str]:
 
 @contextlib.asynccontextmanager
 async def _health(app: App) -> AsyncIterator[Sequence[asyncio.Task[None]]]:
-    """`/healthz`, `/readyz` and `/metrics` at server.worker_port, if that is set."""
+    """Serves `/healthz`, `/readyz` and `/metrics` at server.worker_port, if that is set."""
     server = app.config.server
     if server.worker_port is None:
         yield []
