@@ -15,16 +15,16 @@ from internal.errors import LaplacedError
 log = logging.getLogger(__name__)
 
 LINE_BREAK = "\u2028"
-"""Stands for a line break inside a record, so that a reader of a child's stderr gets one record a line."""
+"""Replaces line breaks inside a record, so that a reader of a child's stderr gets one record a line."""
 
 LONGEST_RECORD = 2**20
-"""Characters: a traceback of a deep recursion has some hundred thousand."""
+"""The most characters of a record: a traceback of a deep recursion has some hundred thousand."""
 
 _PARENT_CHECK = 0.3
 _STOP_WITHIN = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 STEADY = 60.0
-"""Seconds after which a process that ends has worked, so that its successor need not wait."""
+"""Seconds after which a process counts as having worked: if it ends, its successor starts without a pause."""
 
 
 class LineFormatter(logging.Formatter):
@@ -61,7 +61,7 @@ class Child:
     ready_within: ClassVar[float] = 30.0
 
     def __init__(self, port: int = 0, environment: Mapping[str, str] | None = None, passed: Sequence[int] = ()) -> None:
-        """`passed` are open files that it inherits."""
+        """`passed` are open files that the child inherits."""
         self.url = ""
         self._passed = passed
         self._port, self._environment = port, {**os.environ, **(environment or {})}
@@ -70,22 +70,22 @@ class Child:
         self._reader: asyncio.Task[None] | None = None
 
     def arguments(self) -> list[str]:
-        """Those of the module; a subclass adds its own."""
+        """The arguments of the module; a subclass adds its own."""
         return ["--port", str(self._port), "--parent", str(os.getpid())]
 
     @property
     def pid(self) -> int | None:
-        """The id of the running process; None while there is none."""
+        """The id of the running process, or None."""
         process = self._process
         return process.pid if process is not None and process.returncode is None else None
 
     async def start(self) -> None:
-        """Starts the child and waits until it answers; raises `failure` with what the child said."""
+        """Starts the child and waits until it answers. Raises `failure` with the child's last messages."""
         await self.begin()
         await self.ready()
 
     async def begin(self) -> None:
-        """Starts the child; `ready` is to be awaited before anything is asked of it."""
+        """Starts the child; await `ready` before sending it requests."""
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", self.module, *self.arguments(), env=self._environment,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -96,7 +96,7 @@ class Child:
         self._reader = asyncio.create_task(self._relay(self._process))
 
     async def ready(self) -> None:
-        """Waits until the child that was begun answers; raises `failure` with what it said."""
+        """Waits until a started child answers. Raises `failure` with its last messages."""
         assert self._process is not None
         self.url = await self._ready(self._process)
         self._port = int(self.url.rsplit(":", 1)[1])
@@ -129,12 +129,12 @@ class Child:
         return code
 
     async def exited(self) -> int:
-        """Waits until the child ends; its exit code."""
+        """Waits until the child ends and returns its exit code."""
         assert self._process is not None
         return await self._ended(self._process)
 
     async def stop(self) -> None:
-        """Ends the child in order, by force after some seconds. Stopping twice does nothing."""
+        """Ends the child in order, or by force after some seconds. Stopping twice does nothing."""
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -146,14 +146,14 @@ class Child:
             await self.kill()
 
     async def kill(self) -> None:
-        """SIGKILL, as a crash."""
+        """Kills the child with SIGKILL, like a crash."""
         process = self._process
         if process is not None and process.returncode is None:
             process.kill()
             await self._ended(process)
 
     async def restart(self) -> None:
-        """Starts it again on the same port and data, stopping it first if it runs."""
+        """Starts the child again on the same port and data; stops it first if it runs."""
         await self.stop()
         await self.start()
 
@@ -173,7 +173,7 @@ class Child:
 
 @asynccontextmanager
 async def started_child(handle: Child) -> AsyncIterator[None]:
-    """Starts the child for the time of the block, without waiting until it is ready."""
+    """Starts the child and stops it after the block, without waiting until it is ready."""
     try:
         await handle.begin()
         yield
@@ -183,7 +183,7 @@ async def started_child(handle: Child) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def kept_alive(handle: Child) -> AsyncIterator[None]:
-    """Restarts the child whenever it ends by itself, for the time of the block."""
+    """Restarts the child while the block runs, whenever it ends by itself."""
     supervisor = asyncio.create_task(handle.keep_alive())
     try:
         yield

@@ -7,16 +7,16 @@ from urllib.parse import urlsplit
 
 
 def local_address(host: str, port: int) -> str:
-    """The address by which a browser on this machine reaches a server that listens there."""
+    """The address at which a browser on this machine reaches a server that listens on this host and port."""
     address = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else f"[{host}]" if ":" in host else host
     return f"http://{address}:{port}"
 
 
 def proxy_options(trusted: Collection[str]) -> dict[str, Any]:
-    """uvicorn's options by which every server of ours knows its callers' addresses.
+    """uvicorn's options by which all servers of Laplaced find out the addresses of callers.
 
-    A caller is the last address of X-Forwarded-For that is no trusted proxy's, if a trusted proxy connects; else who
-    connects. `trusted` are addresses and networks.
+    If a trusted proxy connects, the caller is the last address of X-Forwarded-For that is not a trusted proxy's; else
+    the peer. `trusted` are addresses and networks.
     """
     return {"proxy_headers": bool(trusted), "forwarded_allow_ips": list(trusted)}
 
@@ -42,7 +42,7 @@ def _name(host: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or address of a host is this machine's own, out of reach for others."""
+    """Whether a host's name or address is this machine's own, unreachable from other machines."""
     try:
         return name == "localhost" or ip_address(name).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""The languages of the pages, and the one that a visitor reads."""
+"""The languages of the pages, and the choice of one for a visitor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_THE_LIBRARY: Final[Mapping[str, Literal["uk", "ru", "en-GB"]]] = {"uk": "uk"
 
 
 def preferred(accepted: str) -> str:
-    """The first language of an Accept-Language header that the pages have; else English."""
+    """The first language of an Accept-Language header that the pages have, else English."""
     for part in accepted.split(","):
         short = part.split(";")[0].strip().partition("-")[0].lower()
         if short in LANGUAGES:
@@ -23,6 +23,6 @@ def preferred(accepted: str) -> str:
 
 
 def speak(client: Client, language: str) -> None:
-    """Sets the language of the page library for this visitor: a page of it has one for all, so he gets his own."""
+    """Sets the page library's language for this visitor only: its pages have one language for all."""
     client.page = copy(client.page)
     client.page.language = _OF_THE_LIBRARY[language]

@@ -7,7 +7,7 @@ from internal.config.settings import GraphConfig
 
 
 def target_of(config: GraphConfig) -> str:
-    """The configured mirror without its password, which also names its cursors; empty if there is none."""
+    """The configured mirror's address without its password, which also names its cursors; empty if there is none."""
     url = config.mirror_url
     if not url or url.startswith(EMBEDDED):
         return url

@@ -10,7 +10,7 @@ from bot.shared.languages import LANGUAGES
 
 
 class FluentPhrases:
-    """Call it with a phrase's name and its variables; other languages than the three fall back to English."""
+    """The phrases of one language, called with a name and variables; languages other than the three become English."""
 
     locales: ClassVar[Path]
 
@@ -30,7 +30,7 @@ class FluentPhrases:
 @cache
 def bundle(locales: Path, language: str) -> FluentBundle:
     """All messages of one language."""
-    # Isolation marks would be part of names that the pages compare and that people copy.
+    # Isolation marks would get into names that the pages compare and people copy.
     loaded = FluentBundle([language], use_isolating=False)
     for file in sorted((*locales.glob(f"{language}.ftl"), *(locales / language).glob("*.ftl"))):
         loaded.add_resource(FluentResource(file.read_text(encoding="utf-8")))
@@ -38,6 +38,6 @@ def bundle(locales: Path, language: str) -> FluentBundle:
 
 
 def initials(name: str) -> str:
-    """The letters of somebody's avatar."""
+    """The letters of a name on an avatar."""
     words = [word for word in name.split() if word[0].isalnum()]
     return "".join(word[0] for word in words[:2]).upper() or "?"

@@ -1,4 +1,4 @@
-"""The text of a rich message: its blocks line by line, as far as they have words."""
+"""The text of a rich message: its blocks line by line, if they have words."""
 
 from typing import Any, Final
 
@@ -6,7 +6,7 @@ _QUOTED: Final = ("blockquote", "expandable_blockquote", "pullquote")
 
 
 def rich_text(message: Any) -> str:
-    """The text of a RichMessage in JSON; quotations begin with "> ". Unknown blocks give what they have as `text`."""
+    """The text of a RichMessage in JSON; quotations begin with "> ". Unknown blocks give their `text`, if any."""
     return "\n".join(_lines(message))
 
 
