@@ -1,4 +1,4 @@
-"""What the model was asked, whether the bot has anything to do, and when something is due next. Reads only."""
+"""Queries for what the model was asked, whether the bot has anything to do, and when something is due next."""
 
 from datetime import datetime, timedelta
 
@@ -43,7 +43,7 @@ def count_working_runs(connection: Connection, now: datetime) -> int:
 
 
 def next_due(connection: Connection, now: datetime, idle: timedelta) -> datetime | None:
-    """The first moment after `now` at which something becomes due: a silence of `idle`, a run, a task, a sending."""
+    """The first moment after `now` at which something becomes due: a silence of `idle`, a run, a task, a message."""
     moments = (
         (runs.c.due_at, runs.c.state == RunState.DUE),
         (outbox.c.due_at, _PENDING),
@@ -65,7 +65,7 @@ def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
 
 
 def calls_by_agent(connection: Connection) -> list[AgentCalls]:
-    """The number of calls of each agent. A reply that came with another agent's call is not counted."""
+    """The number of calls of each agent. A reply that came with another agent's call does not count."""
     calls = model_calls.c
     sums = (calls.prompt_tokens, calls.completion_tokens, calls.cached_tokens, calls.duration_s)
     query = select(calls.agent, func.count(), *map(func.sum, sums)).where(calls.prompt_tokens > 0)

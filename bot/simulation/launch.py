@@ -22,7 +22,7 @@ from internal.config.values import Section
 from internal.storage.files.permissions import PRIVATE_FOLDER
 
 DESCRIPTION_FILE = "simulation.json"
-"""File in the data folder that describes what was simulated in it."""
+"""The file in the data folder that describes the simulation."""
 
 UNLIMITED = 1e9
 """Messages a second: with Telegram's own limits, months would take hours."""
@@ -30,13 +30,13 @@ UNLIMITED = 1e9
 _TICK = timedelta(seconds=1)
 
 _DAYS_KEPT = 36_500
-"""How long a simulation keeps events and login sessions, since a simulated week may last a second."""
+"""Days for which a simulation keeps events and login sessions, since a simulated week may last a second."""
 
 
 def simulated_config(config: Config, data_dir: Path, *, offline: bool = False, model: str = "") -> Config:
     """The configuration of the simulated bot: models as configured, one for all agents, or offline.
 
-    Not the real bot's data or Telegram.
+    It does not use the real bot's data or Telegram.
     """
     telegram = TelegramConfig(group_window=timedelta(0), local=LocalTelegramConfig(port=config.telegram.local.port))
     models: dict[str, Section] = {}
@@ -82,7 +82,7 @@ async def simulate(
     create_data_folder(
         data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()}
     )
-    logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
+    logging.getLogger().setLevel(logging.WARNING)  # months of simulated time log thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
     simulated = simulated_config(config, data_dir, offline=offline, model=model)
     return await bot.run(simulated, budget=unlimited_budget(), simulation=simulation)

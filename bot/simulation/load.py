@@ -112,7 +112,7 @@ def load_report(load: Load, sent: int, waits: list[float], took_s: float) -> Loa
 
 
 class LoadGenerator:
-    """A simulation driver that only writes. Time is real, and the bot stops when everything is answered."""
+    """A simulation driver that only sends messages. Time is real, and the bot stops when everything is answered."""
 
     def __init__(self, load: Load, report: Path) -> None:
         self.clock = SystemClock()

@@ -1,4 +1,4 @@
-"""The options of the load generator. Separate, since the command line needs them before it imports the bot."""
+"""The options of the load generator, in a module of their own: the command line needs them before importing the bot."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Plays a scenario against the running bot, act by act; can be paused, resumed and sped up meanwhile."""
+"""Plays a scenario against the running bot, act by act; it can be paused, resumed and sped up."""
 
 import asyncio
 import logging
@@ -27,19 +27,19 @@ _STEP_S = 0.25
 """Real seconds between two moves of the clock when a speed is set."""
 
 _LOOKED_AT = (3, 12)
-"""Hours of each user's day at which time stops in long silences so that the bot can act: at night, and in the day."""
+"""Hours of each user's day, at night and at noon, at which time stops in long silences so that the bot can act."""
 
 _REPORT_EVERY = timedelta(days=7)
 
 _PAST_THE_HOUR = timedelta(minutes=5)
 _SILENCE = timedelta(minutes=10)
-"""Before a longer pause the bot must become idle; within a conversation only its answers are waited for."""
+"""The longest pause within a conversation; before a longer one, the bot must become idle."""
 
 
 class Simulation:
     """The simulation driver of the bot (bot/runtime/bot.py) and the simulator of its REST (bot/web/admin/simulator.py).
 
-    With `stay` the bot goes on in real time when the scenario is over, and others can be started.
+    With `stay` the bot continues in real time after the scenario, and other scenarios can be started.
     """
 
     def __init__(self, first: Plan, reports: Path, *, speed: float = AS_FAST_AS_POSSIBLE, stay: bool = False) -> None:
@@ -94,7 +94,7 @@ class Simulation:
             self._speed = order.speed
 
     async def run(self, running: RunningBot) -> None:
-        """Plays until stopped, or (without `stay`) to the end of the first scenario."""
+        """Plays until it is stopped, or (without `stay`) to the end of the first scenario."""
         async with ControlClient(running.telegram) as people:
             self._stage = Stage(running, people, self.clock)
             while True:
@@ -113,14 +113,14 @@ class Simulation:
     async def _start(self, order: SimulatorOrder) -> None:
         if self._state == "running":
             raise Conflict("a simulation is running; stop it first")
-        if order.scenario not in {None, *loader.shipped()}:  # a path would have the server read any file
+        if order.scenario not in {None, *loader.shipped()}:  # a path would let the server read any file
             raise Refused(
                 "scenario", f"scenario: there is no {order.scenario}; there are {', '.join(loader.shipped())}"
             )
         scenario = loader.load(order.scenario) if order.scenario is not None else self._plan.scenario
         seed = self._plan.seed if order.seed is None else order.seed
         made = plan(scenario, seed)
-        if made.begins < self.clock.now():  # this bot has already been through that time
+        if made.begins < self.clock.now():  # this bot has already passed that time
             made = plan(scenario, seed, made.start + (1 + (self.clock.now() - made.begins) // WEEK) * WEEK)
         if self._playing is not None:
             self._playing.cancel()
@@ -149,7 +149,7 @@ class Simulation:
             await self._play_all(stage, began)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # boundary of a simulation: the error is in its state, and the bot goes on
+        except Exception as error:  # outermost handler: the simulation's state shows the error, and the bot goes on
             log.exception("simulation_failed")
             self._state, self._error = "failed", f"{type(error).__name__}: {error}"
             if not self._stay:
@@ -213,13 +213,13 @@ class Simulation:
                 return
 
     def _log_progress(self, at: datetime) -> None:
-        """Logs a line a week for the terminal."""
+        """Logs a line for each week, for the terminal."""
         if at - self._reported >= _REPORT_EVERY:
             self._reported = at
             print(f"{at:%Y-%m-%d}: {self._done} of {len(self._plan.acts)} acts", flush=True)
 
     async def _pass_time(self, stage: Stage, to: datetime, until: datetime) -> None:
-        """Moves the time to a moment, and lets the bot become idle wherever something is due on the way."""
+        """Moves the time to a moment, and lets the bot become idle whenever something is due on the way."""
         while (now := self.clock.now()) < to:
             await self._going.wait()
             due = await stage.next_due()
@@ -249,7 +249,7 @@ class Simulation:
 
 
 def _looks(zones: Sequence[ZoneInfo], now: datetime) -> list[datetime]:
-    """The next moment for each zone at which the bot gets time to act."""
+    """For each time zone, the next moment at which the bot gets time to act."""
     found: list[datetime] = []
     for zone in set(zones):
         here = now.astimezone(zone)

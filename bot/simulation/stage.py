@@ -1,4 +1,4 @@
-"""The running bot for virtual users: its chat, its clock, and whether it has anything left to do."""
+"""The running bot as virtual users see it: its chat, its clock, and whether it has anything left to do."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ SOURCE = "system:simulator"
 
 _LOOK_S = 0.02
 _PATIENCE_S = 120.0
-"""Real seconds the bot may take to become idle; then the simulation goes on, and says so.
+"""Real seconds in which the bot must become idle; then the simulation continues and reports it.
 
-Agents that may take longer by the configuration are given their time: a model on a processor takes minutes.
+Agents with longer configured timeouts get those: a model on a processor takes minutes.
 """
 
 _FOLLOWING_S = 1800.0
@@ -58,14 +58,14 @@ class Stage:
             )
 
     async def move(self, to: datetime, until: datetime) -> None:
-        """Moves both clocks to a moment; they will wait at `until`."""
+        """Moves both clocks to a moment; they will stop at `until`."""
         now = self.clock.advance(to, until=until)
         moments = {"now": now.isoformat(), "until": max(now, until).isoformat()}
         await self._people.request("PUT", "/clock", moments)
         self._side.sender.wake()
 
     async def release(self) -> None:
-        """Lets time be real from here on, unless the simulation is ahead of it."""
+        """Lets time pass in real time from now on, unless the simulation is ahead of it."""
         now = self.clock.release()
         await self._people.request("PUT", "/clock", {"now": now.isoformat()})
         self._side.sender.wake()
@@ -87,7 +87,7 @@ class Stage:
         return False
 
     async def tap_offered(self, user: VirtualUser) -> bool:
-        """Presses the buttons this user always presses, in messages since the last call; whether there were any."""
+        """Presses the buttons that this user always presses, in messages since the last call; returns if any was."""
         tapped, seen = False, self._looked_at.get(user.id, 0)
         for message in await self._messages(user.id, _LATEST):
             if message["message_id"] <= seen:
@@ -105,7 +105,7 @@ class Stage:
         return [message for message in await self._messages(user_id, _ALL) if message["message_id"] > after]
 
     async def answers(self, user_id: int, question: int) -> list[Json]:
-        """The bot's messages after a question, at least one: Telegram may have it a moment after the bot is done."""
+        """The bot's messages after a question. Waits for one: Telegram may get it a moment after the bot is done."""
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while not (found := await self.bot_messages(user_id, question)):  # noqa: ASYNC110 - as above
@@ -116,7 +116,7 @@ class Stage:
             return []
 
     async def _messages(self, user_id: int, limit: int) -> list[Json]:
-        """Those of the bot among the last `limit` of a private chat, oldest first."""
+        """The bot's messages among the last `limit` of a private chat, oldest first."""
         found = await self._people.request("GET", f"/chats/{user_id}/messages", limit=limit)
         return [message for message in found["messages"] if message["from"]["is_bot"]]
 

@@ -16,7 +16,7 @@ Ask = Callable[[Stage, Act], Awaitable[str]]
 
 
 async def examine(stage: Stage, played: Plan, ask: Ask) -> ScenarioOutcome:
-    """Verdicts on the memory. The store is read before the questions, which could change it."""
+    """Judges the memory and the answers. The store is read before the questions, which could change it."""
     verdicts: list[Verdict] = []
     replies = 0
     for who, user in played.scenario.users.items():
