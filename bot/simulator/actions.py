@@ -1,4 +1,4 @@
-"""What people do in the local Telegram: write, edit, press buttons, block. Each act reaches the bot as an update."""
+"""The acts of people in the local Telegram: write, edit, press buttons, block. Each reaches the bot as an update."""
 
 import secrets
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class People:
     ) -> Json:
         """Sends a message with the given fields beside id, date, chat and author; returns it as the bot gets it.
 
-        `quote` is the part of the message `reply_to` that the person picked.
+        `quote` is the part of the message `reply_to` that the person selected.
         """
         user = self._user(user_id)
         chat = self._chat(user_id if chat_id is None else chat_id)
@@ -78,7 +78,7 @@ class People:
         return message
 
     def _open(self, user: Json, chat: Json) -> None:
-        """Writing to the bot starts the conversation, and ends a block, as in Telegram."""
+        """Opens the conversation with the bot, or ends a block, when a person writes to it, as in Telegram."""
         if chat["type"] != "private":
             if user["id"] not in self._repository.members(chat["id"]):
                 self._repository.add_member(chat["id"], user["id"])
@@ -93,7 +93,7 @@ class People:
             self._repository.set_standing(chat["id"], "member")
 
     def _bot_sees(self, chat: Json, message: Json) -> bool:
-        """In groups with privacy mode a bot gets commands, mentions, replies to it and service messages only."""
+        """Whether the bot gets it: in groups with privacy mode only commands, mentions, replies and service lines."""
         if chat["type"] == "private":
             return True
         if self._repository.standing(chat["id"]) != "member":
@@ -135,7 +135,7 @@ class People:
     # Buttons
 
     def press(self, user_id: int, message_id: int, data: str, *, chat_id: int | None = None) -> str:
-        """Presses the inline button whose callback data is `data`; the id of the callback query."""
+        """Presses the inline button with the callback data `data`. Returns the id of the callback query."""
         user = self._user(user_id)
         chat = self._chat(user_id if chat_id is None else chat_id)
         message = self._message(chat["id"], message_id)
@@ -155,7 +155,7 @@ class People:
         return callback_id
 
     def stop_generation(self, user_id: int) -> bool:
-        """Presses Stop on the draft that is being streamed to this person; False when there is none that can stop."""
+        """Presses Stop on the draft that is streamed to this person. Returns False if no draft can be stopped."""
         draft = self._telegram.draft(user_id)
         if draft is None or not draft.can_stop or draft.stopped:
             return False
@@ -169,7 +169,7 @@ class People:
         return True
 
     def vote(self, user_id: int, message_id: int, options: Sequence[int], *, chat_id: int | None = None) -> Json:
-        """Votes in a poll, or (no options) takes the vote back; returns the poll."""
+        """Votes in a poll, or (no options) takes the vote back. Returns the poll."""
         user = self._user(user_id)
         message = self._message(user_id if chat_id is None else chat_id, message_id)
         poll: Json = message.get("poll", {"is_closed": True})
@@ -193,7 +193,7 @@ class People:
     # Inline mode
 
     def ask_inline(self, user_id: int, query: str, *, chat_id: int | None = None, offset: str = "") -> str:
-        """Types `query` after the bot's name in a chat; the id of the inline query."""
+        """Types `query` after the bot's name in a chat. Returns the id of the inline query."""
         user, chat = self._user(user_id), self._chat(user_id if chat_id is None else chat_id)
         query_id, kind = str(secrets.randbits(62)), "sender" if chat["id"] == user_id else chat["type"]
         body = {"id": query_id, "from": user, "query": query[:256], "offset": offset, "chat_type": kind}
@@ -220,7 +220,7 @@ class People:
             )
         return message
 
-    # Standing of the bot
+    # The bot's standing
 
     def block(self, user_id: int) -> None:
         self._change_standing(user_id, "blocked", "member", "kicked")
@@ -253,7 +253,7 @@ class People:
             return member | ADMIN_RIGHTS
         return {**member, "until_date": 0} if status == "kicked" else member
 
-    # Looking up
+    # Lookups
 
     def _user(self, user_id: int) -> Json:
         user = self._repository.user(user_id)

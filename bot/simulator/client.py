@@ -1,4 +1,4 @@
-"""A client of the control API (control.py): for acceptance tests, virtual users and scripted conversations."""
+"""A client of the control API (control_api.py): for acceptance tests, virtual users and scripted conversations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from internal.certificates import ssl_context
 
 
 class ControlClient:
-    """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason on a refusal."""
+    """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason if it refuses."""
 
     def __init__(self, url: str) -> None:
         self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, verify=ssl_context(url))
@@ -31,24 +31,24 @@ class ControlClient:
         await self._http.aclose()
 
     async def request(self, verb: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Any call of the control API, `path` without `/sim`; the JSON of its answer."""
+        """Sends any call of the control API, `path` without `/sim`. Returns the JSON of its answer."""
         answer = await self._http.request(verb, f"/sim{path}", json=body, params=query)
         if not answer.is_success:
             raise LocalTelegramFailed(f"{verb} {path}: {answer.status_code} {answer.text}")
         return answer.json()
 
     async def add_user(self, first_name: str, **more: Any) -> int:
-        """A new person; `more` are further fields of POST /sim/users. Returns the id."""
+        """Adds a person; `more` are further fields of POST /sim/users. Returns the id."""
         user = await self.request("POST", "/users", {"first_name": first_name, **more})
         return int(user["id"])
 
     async def knows(self, user_id: int) -> bool:
-        """Whether there is such a person, also one who never wrote."""
+        """Whether the person exists, even without messages."""
         users = (await self.request("GET", "/users"))["users"]
         return any(user["id"] == user_id for user in users)
 
     async def say(self, user_id: int, text: str = "", **more: Any) -> Json:
-        """A message of a person (fields of POST /sim/users/{id}/messages); the first Message object that came of it."""
+        """Sends a person's message (fields of POST /sim/users/{id}/messages). Returns the first Message made of it."""
         sent = await self.request("POST", f"/users/{user_id}/messages", {"text": text, **more})
         message: Json = sent["messages"][0]
         return message
@@ -74,17 +74,17 @@ class ControlClient:
         return message
 
     async def press(self, user_id: int, message_id: int, data: str) -> str:
-        """Presses an inline button; the id of the callback query."""
+        """Presses an inline button. Returns the id of the callback query."""
         pressed = await self.request("POST", f"/users/{user_id}/press", {"message_id": message_id, "data": data})
         return str(pressed["callback_query_id"])
 
     async def ask_inline(self, user_id: int, query: str, **more: Any) -> str:
-        """Types a query after the bot's name; the id of the inline query."""
+        """Types a query after the bot's name. Returns the id of the inline query."""
         asked = await self.request("POST", f"/users/{user_id}/inline", {"query": query, **more})
         return str(asked["inline_query_id"])
 
     async def react(self, user_id: int, message_id: int, emoji: str, chat_id: int | None = None) -> None:
-        """A person's reaction to a message, "" takes it back."""
+        """Sets a person's reaction to a message; "" removes it."""
         body = {"message_id": message_id, "emoji": emoji, "chat_id": chat_id}
         await self.request("POST", f"/users/{user_id}/react", body)
 
@@ -110,7 +110,7 @@ class ControlClient:
         return list((await self.request("GET", path, **({"method": method} if method else {})))["calls"])
 
     async def calls_after(self, seq: int, method: str) -> list[Json]:
-        """The bot's calls of one method behind a place in the ledger, oldest first."""
+        """The bot's calls of one method after position `seq` of the ledger, oldest first."""
         return list((await self.request("GET", "/ledger", after=seq, method=method))["calls"])
 
     async def screen(self, user_id: int) -> Json:
@@ -121,7 +121,7 @@ class ControlClient:
     async def wait_for_message(
         self, chat_id: int, wanted: Callable[[Json], bool], *, after: int = 0, within: float = 120.0
     ) -> Json:
-        """The bot's first message with an id above `after` that is `wanted`; LocalTelegramFailed after `within` s."""
+        """Waits for the bot's first `wanted` message after id `after`. Raises LocalTelegramFailed after `within` s."""
         seen = -1
         try:
             async with asyncio.timeout(within):

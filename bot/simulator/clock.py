@@ -1,4 +1,4 @@
-"""A clock that can be moved: it ticks like others, jumps forward, and waits at a moment it must not pass."""
+"""A clock that can be moved: it ticks like others, jumps forward, and stops at a moment that it must not pass."""
 
 import time
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 
 class SimulatedClock:
-    """Begins at `start`. Never runs backward; a second of it lasts a second while nothing moves it.
+    """Begins at `start`, never runs backward, and runs at real speed while nothing moves it.
 
-    At `until` it stands still until it is moved on, so that slow work takes no simulated time beyond.
+    At `until` it stops until it is moved on, so that slow work takes no further simulated time.
     """
 
     def __init__(self, start: datetime, *, passing: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +27,7 @@ class SimulatedClock:
     def advance(self, to: datetime, *, until: datetime | None = None) -> datetime:
         """Moves to a moment, or stays if that has passed; returns the new time.
 
-        It will wait at `until`, or (None) nowhere.
+        It will stop at `until`, or (None) nowhere.
         """
         self._anchor = max(self.now(), to.astimezone(UTC))
         self._since = self._passing()
@@ -35,5 +35,5 @@ class SimulatedClock:
         return self._anchor
 
     def release(self) -> datetime:
-        """Goes on as real time does, from now, or from where it is if that lies ahead."""
+        """Continues in real time, from now or from the clock's own time if that is later. Returns the new time."""
         return self.advance(datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Message text as Telegram measures it: UTF-16 units, the entities over them, and those that it finds by itself."""
+"""Message text as Telegram measures it: UTF-16 units, the entities over them, and entities that it finds itself."""
 
 import re
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def _characters_within(text: str, limit: int) -> int:
 
 
 def check_entities(entities: list[Entity], text: str) -> list[Entity]:
-    """`entities` in order, those of length 0 dropped; raises Telegram's 400 for one that does not fit `text`."""
+    """The `entities` in order, without empty ones. Raises Telegram's 400 for one that does not fit `text`."""
     end_of_text = utf16_length(text)
     inside_pairs = set(_pair_middles(text))
     kept = [_checked_one(entity, end_of_text, inside_pairs) for entity in entities]
@@ -99,7 +99,7 @@ def _pair_middles(text: str) -> Iterator[int]:
 
 
 def trimmed(text: str, entities: list[Entity]) -> tuple[str, list[Entity]]:
-    """`text` without the blank space around it, as Telegram stores it, and the entities moved along."""
+    """The `text` without the blanks around it, as Telegram stores it, and the entities moved accordingly."""
     inner = text.strip()
     shift = utf16_length(text[: len(text) - len(text.lstrip())])
     end = utf16_length(inner)

@@ -29,15 +29,15 @@ Listener = Callable[[News], None]
 
 
 class Feed:
-    """Delivers news to all listeners at once, in order. A listener that fails is dropped, not the others."""
+    """Delivers news to all listeners at once, in order. A listener that fails is dropped; the others go on."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self.counts: Counter[int] = Counter()
-        """How much has happened in each chat."""
+        """The number of events in each chat."""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Calls `listener` for all news from now on; the returned function ends that."""
+        """Calls `listener` for all news from now on. Returns a function that ends the subscription."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 

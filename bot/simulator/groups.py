@@ -1,4 +1,4 @@
-"""What people do in groups of the local Telegram, in their topics, and by reactions."""
+"""The acts of people in groups of the local Telegram and in their topics, and their reactions."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ class GroupPeople(People):
             self._repository.set_setting(key, [*admins, user_id])
 
     def remove_bot(self, user_id: int, chat_id: int) -> None:
-        """The person throws the bot out of a group."""
+        """Removes the bot from a group, for the person."""
         user, chat = self._user(user_id), self._chat(chat_id)
         with self._repository.transaction():
             self._member_update(user, chat, "member", "kicked")
@@ -55,7 +55,7 @@ class GroupPeople(People):
         self._telegram.feed.publish("chat", chat_id, chat)
 
     def add_bot(self, user_id: int, chat_id: int) -> None:
-        """The person brings the bot back into a group."""
+        """Adds the bot to a group again, for the person."""
         user, chat = self._user(user_id), self._chat(chat_id)
         with self._repository.transaction():
             self._repository.set_standing(chat_id, "member")
@@ -83,7 +83,7 @@ class GroupPeople(People):
     # Topics and reactions
 
     def create_topic(self, user_id: int, chat_id: int, name: str) -> int:
-        """Begins a topic, in a forum or in one's private chat with the bot; the id of its thread."""
+        """Begins a topic, in a forum or in the person's private chat with the bot. Returns the id of its thread."""
         number = self.send(user_id, {"forum_topic_created": {"name": name, "icon_color": 7322096}}, chat_id=chat_id)
         thread, key = int(number["message_id"]), f"topics:{chat_id}"
         self._repository.set_setting(key, {**self._repository.setting(key, {}), str(thread): name})
@@ -94,7 +94,7 @@ class GroupPeople(People):
         return thread
 
     def react(self, user_id: int, message_id: int, emoji: str, *, chat_id: int | None = None) -> None:
-        """A reaction to a message, "" takes it back. In a group the bot hears of it only as an administrator."""
+        """Sets a reaction to a message; "" removes it. In a group the bot hears of it only as an administrator."""
         user, chat = self._user(user_id), self._chat(user_id if chat_id is None else chat_id)
         message = self._message(chat["id"], message_id)
         if emoji and emoji not in REACTIONS.split():

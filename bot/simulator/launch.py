@@ -8,7 +8,7 @@ from bot.shared.child_process import Child, kept_alive, started_child
 from internal.config.settings import Config
 from internal.errors import LaplacedError
 
-# Opens nothing but the child on loopback.
+# Opens only the child on loopback.
 DEFAULT_TOKEN = "4242424242:local-telegram-has-no-secrets"
 
 
@@ -31,7 +31,7 @@ class LocalTelegram(Child):
         self._data_dir, self._bot_name, self._host = data_dir, bot_name, host
 
     def arguments(self) -> list[str]:
-        """Its address, data and bot."""
+        """The child's arguments: its address, data and bot."""
         return [
             *super().arguments(), "--host", self._host, "--data-dir", str(self._data_dir),
             "--token", self.token, "--bot-name", self._bot_name, *self._setup,
@@ -43,7 +43,7 @@ async def start_local_telegram(
     data_dir: Path, *, port: int = 0, token: str = DEFAULT_TOKEN, bot_name: str = "Laplaced",
     host: str = "127.0.0.1", keep_alive: bool = False,
 ) -> AsyncIterator[LocalTelegram]:  # fmt: skip
-    """Runs the local Telegram on `port` (0 = a free one), its data in `data_dir`, for the time of the block.
+    """Runs the local Telegram on `port` (0 = a free one), with its data in `data_dir`, while the block runs.
 
     With `keep_alive` a child that ends by itself is started again. Raises LocalTelegramFailed when the port is taken,
     the folder is in use, or it is not ready within 30 s.
@@ -56,7 +56,7 @@ async def start_local_telegram(
 
 
 def of_config(config: Config, setup: str | None = None) -> LocalTelegram:
-    """The local Telegram that replaces the real one; not started yet. `setup` as there, while no model is chosen."""
+    """The local Telegram that replaces the real one, not started yet; with `setup` only while no model is chosen."""
     return LocalTelegram(
         config.data_dir / "local-telegram",
         port=config.telegram.local.port,

@@ -91,7 +91,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 def _bound(host: str, port: int) -> socket.socket:
     deadline = time.monotonic() + _PREDECESSOR_GRACE
     while True:
-        # asyncio switches Nagle's delay off only where the protocol is named: 40 ms a call otherwise.
+        # asyncio switches Nagle's delay off only if the protocol is named: otherwise each call takes 40 ms.
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -114,7 +114,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
     from bot.simulator.telegram import Installation, Telegram
 
     class Server(uvicorn.Server):
-        """Uvicorn that says when it is ready and leaves signals to this process."""
+        """Uvicorn that reports when it is ready and leaves signals to this process."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)

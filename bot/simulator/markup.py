@@ -1,4 +1,4 @@
-"""`parse_mode`: HTML and both Markdowns turned into plain text with entities, refusing what Telegram refuses."""
+"""`parse_mode`: turns HTML and both Markdowns into plain text with entities, and refuses what Telegram refuses."""
 
 import html
 import re
@@ -45,7 +45,7 @@ _OLD = re.compile(
 
 
 def _old_markdown(text: str) -> tuple[str, list[Entity]]:
-    """The Markdown of before 2019: no entity in another, nothing escaped inside one."""
+    """The Markdown from before 2019: entities are not nested, and nothing is escaped inside one."""
     out = _Output()
     for match in _OLD.finditer(text):
         kind, start = str(match.lastgroup), out.length
@@ -62,7 +62,7 @@ def _old_markdown(text: str) -> tuple[str, list[Entity]]:
 
 
 def _bytes(text: str, at: int) -> int:
-    """The place of a character in bytes, as Telegram counts in what it refuses."""
+    """The position of a character in bytes, as Telegram counts it in its error messages."""
     return len(text[:at].encode())
 
 

@@ -1,4 +1,4 @@
-"""The Message fields of a voice note, a photo, a sticker and so on, with a file or without content."""
+"""The Message fields of a voice note, a photo, a sticker and other media, with a file or without content."""
 
 from collections.abc import Callable
 
@@ -58,6 +58,6 @@ MEDIA: dict[str, Callable[[], Json]] = {
 
 
 def with_file(repository: Repository, kind: str, upload: Upload, seconds: int = 0) -> Json:
-    """Keeps a file that a person sends as media of this kind; the Message fields that name it."""
+    """Stores a file that a person sends as this kind of media. Returns the Message fields that name it."""
     body = store_media(repository, kind, upload, {"duration": seconds, "mime_type": upload.mime})
     return {"photo": [body]} if kind == "photo" else {kind: body}

@@ -1,6 +1,6 @@
 """The local Telegram's memory: one SQLite file with everything that survives a restart.
 
-JSON columns hold objects exactly as the Bot API shows them. Nothing here decides anything; a caller groups
+JSON columns hold objects exactly as the Bot API shows them. The module contains no rules; a caller groups
 statements with `transaction()`, and a commit is on disk (`synchronous=FULL`) when it returns.
 """
 
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS inline_queries(id TEXT PRIMARY KEY, user_id INTEGER N
   query TEXT NOT NULL, at REAL NOT NULL, answer TEXT);
 """
 
-# Old calls of the bot are dropped at start: enough for any test, little enough for a disk.
+# Old calls of the bot are dropped at start: these are enough for tests and small enough for a disk.
 _LEDGER_KEPT = 100_000
 
 
@@ -132,7 +132,7 @@ class Repository:
         return [json.loads(row[0]) for row in self._all("SELECT profile FROM users ORDER BY rowid")]
 
     def save_chat(self, body: Json, standing: str) -> None:
-        """Add or rename a chat; `standing` (of a new chat) is `unknown`, `member`, `blocked` or `kicked`."""
+        """Adds or renames a chat; `standing` (of a new chat) is `unknown`, `member`, `blocked` or `kicked`."""
         self._db.execute(
             "INSERT INTO chats(id, body, standing) VALUES(?, ?, ?) ON CONFLICT(id) DO UPDATE SET body = excluded.body",
             (body["id"], _dump(body), standing),
@@ -186,7 +186,7 @@ class Repository:
         return [json.loads(row[0]) for row in rows]
 
     def mark_read(self, chat_id: int, message_id: int) -> bool:
-        """Remembers that the user has seen the chat up to `message_id`; True if that is news."""
+        """Records that the user has seen the chat up to `message_id`. Returns whether that is new."""
         cursor = self._db.execute(
             "UPDATE chats SET read_up_to = ? WHERE id = ? AND read_up_to < ?", (message_id, chat_id, message_id)
         )
@@ -225,7 +225,7 @@ class Repository:
         return cursor.rowcount > 0
 
     def thread_exists(self, chat_id: int, thread_id: int) -> bool:
-        """Whether a message of the chat began this thread or stands in it."""
+        """Whether a message of the chat began this thread or belongs to it."""
         row = self._one(
             "SELECT 1 FROM messages WHERE chat_id = ? AND (message_id = ? OR "
             "json_extract(body, '$.message_thread_id') = ?) LIMIT 1",
@@ -278,7 +278,7 @@ class Repository:
         return [json.loads(row[0]) for row in rows]
 
     def nth_last_update_id(self, n: int) -> int | None:
-        """The id of the update `n` from the end of the queue; the first one when there are fewer."""
+        """The id of the `n`th update from the end of the queue, or of the first one if there are fewer."""
         rows = self._all("SELECT update_id FROM updates ORDER BY seq DESC LIMIT ?", n)
         return int(rows[-1][0]) if rows else None
 
@@ -295,7 +295,7 @@ class Repository:
         row = self._one("SELECT count(*) FROM updates")
         return int(row[0]) if row else 0
 
-    # What the bot did
+    # Acts of the bot
 
     def add_ledger(
         self, method: str, request: Json, *, status: int, chat_id: int | None, message_id: int | None,
@@ -330,7 +330,7 @@ class Repository:
         )
 
     def callback(self, callback_id: str) -> Json | None:
-        """`{chat_id, message_id, user_id, button, at, answer}` of a pressed button."""
+        """A pressed button as `{chat_id, message_id, user_id, button, at, answer}`."""
         row = self._one(
             "SELECT chat_id, message_id, user_id, button, at, answer FROM callbacks WHERE id = ?", callback_id
         )
@@ -348,7 +348,7 @@ class Repository:
         )
 
     def inline_query(self, query_id: str) -> Json | None:
-        """`{user_id, chat_id, query, at, answer}` of what somebody asked the bot inline."""
+        """An inline query as `{user_id, chat_id, query, at, answer}`."""
         row = self._one("SELECT user_id, chat_id, query, at, answer FROM inline_queries WHERE id = ?", query_id)
         if row is None:
             return None
@@ -372,7 +372,7 @@ class Repository:
         self._db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?)", (file_id, name, mime, content))
 
     def save_media(self, kind: str, body: Json) -> None:
-        """Keeps what is known of a file, so that it can be sent again by its id."""
+        """Stores the object of a file, so that the file can be sent again by its id."""
         self._db.execute("INSERT OR REPLACE INTO media VALUES(?, ?, ?)", (body["file_id"], kind, _dump(body)))
 
     def media(self, file_id: str) -> tuple[str, Json] | None:

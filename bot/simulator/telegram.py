@@ -28,7 +28,7 @@ _RIGHTS = (
 )  # fmt: skip
 ADMIN_RIGHTS = {"can_be_edited": False, "is_anonymous": False} | dict.fromkeys(_RIGHTS, True)
 
-# What one may react with, as the Bot API lists it under ReactionTypeEmoji.
+# The emoji allowed as reactions, as the Bot API lists them under ReactionTypeEmoji.
 REACTIONS = (
     "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 "
     "🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u200d💻 👀 🎃 🙈 😇 😨 🤝 ✍ "
@@ -55,14 +55,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What may be set up in the browser: the configuration file (empty: the default) of the bot with this process."""
+    """What may be set up in the browser: the configuration file (empty: the default) of the bot in this process."""
 
     config: str
     bot: int
 
 
 class Telegram:
-    """State and rules of the local Telegram, on one event loop. `installation` None: nothing may be set up."""
+    """State and rules of the local Telegram, on one event loop. `installation` is None if nothing may be set up."""
 
     def __init__(self, data_dir: Path, token: str, bot_name: str, installation: Installation | None = None) -> None:
         self.installation = installation
@@ -96,9 +96,9 @@ class Telegram:
         self, user_id: int | None, first_name: str, *, last_name: str = "", username: str = "",
         language_code: str = "en", phone: str = "", started: bool = False,
     ) -> Json:  # fmt: skip
-        """Add or rename a person and the private chat with the bot; returns the User object.
+        """Adds or renames a person and the private chat with the bot. Returns the User object.
 
-        `started` = the person has already pressed Start, so that the bot may write first.
+        `started`: the person has already pressed Start, so that the bot may write first.
         """
         number = user_id if user_id is not None else self._free_user_id()
         names = {"first_name": first_name, "last_name": last_name, "username": username}
@@ -117,13 +117,13 @@ class Telegram:
                 return number
 
     def outsider(self, name: str) -> Json:
-        """A Telegram user who is not in this local Telegram; the same name is the same person every time."""
+        """A Telegram user who does not use this local Telegram; the same name always gives the same user."""
         first, _, last = name.partition(" ")
         number = 5_000_000_000 + zlib.crc32(name.casefold().encode())
         return {"id": number, "is_bot": False, "first_name": first, **_present({"last_name": last})}
 
     def reachable_chat(self, chat: int | str | None) -> Json:
-        """The chat that the bot names by id or @username; raises Telegram's refusal when it may not write there."""
+        """The chat that the bot names by id or @username. Raises Telegram's refusal if the bot may not write there."""
         chat_id = self._chat_id(chat)
         body = self.repository.chat(chat_id)
         successor = self.repository.migrated_to(chat_id)
@@ -151,7 +151,7 @@ class Telegram:
     # Messages
 
     def next_message_id(self, chat: Json) -> int:
-        """Ids grow over all private chats and basic groups together, but by themselves in each supergroup."""
+        """The next message id: private chats and basic groups share a sequence, each supergroup has its own."""
         own_line = chat["type"] in {"supergroup", "channel"}
         return self.repository.count_up(f"message_id:{chat['id']}" if own_line else "message_id", 1)
 
@@ -180,7 +180,7 @@ class Telegram:
         return not deleted and self.repository.thread_exists(chat_id, thread_id)
 
     def is_admin(self, chat: Json) -> bool:
-        """Whether the bot administers a chat; in private there is nothing to administer, so it may."""
+        """Whether the bot administers a chat; in a private chat it may do everything."""
         admins: list[int] = self.repository.setting(f"admins:{chat['id']}", [])
         return chat["type"] == "private" or self.bot["id"] in admins
 
@@ -204,13 +204,13 @@ class Telegram:
         return [number for number in numbers if self.repository.message(chat_id, number) is not None]
 
     def react(self, message: Json, user_id: int, reaction: list[Json]) -> None:
-        """Puts somebody's reaction on a message in the place of the one before; an empty one takes it away."""
+        """Replaces somebody's reaction to a message; an empty one removes it."""
         chat_id, number = message["chat"]["id"], message["message_id"]
         self.repository.save_reaction(chat_id, number, user_id, reaction)
         self.feed.publish("edited", chat_id, message)
 
     def date(self) -> int:
-        """The date of new messages, in Unix seconds: the real one, or that of a simulation."""
+        """The date of new messages in Unix seconds, real or simulated."""
         return int(self.clock.now().timestamp())
 
     # Previews
@@ -239,7 +239,7 @@ class Telegram:
     # Commands
 
     def commands_for(self, user_id: int, chat_id: int | None = None) -> list[Json]:
-        """The command menu that this person sees: the nearest scope in the person's language, then in any."""
+        """The command menu of this person: the nearest scope in the person's language, else in any."""
         language = (self.repository.user(user_id) or {}).get("language_code", "")
         scopes = [f"chat:{user_id}", "all_private_chats", "default"]
         if chat_id is not None and chat_id < 0:
@@ -256,19 +256,19 @@ class Telegram:
 
 
 def as_bot_sees(message: Json) -> Json:
-    """A stored message as updates and answers show it: of keyboards only inline ones are part of a Message."""
+    """A stored message as updates and answers show it: of keyboards, only inline ones belong to a Message."""
     if "inline_keyboard" in message.get("reply_markup", {}):
         return message
     return {key: value for key, value in message.items() if key != "reply_markup"}
 
 
 def as_quoted(message: Json) -> Json:
-    """A message inside `reply_to_message`, where Telegram shows one level."""
+    """A message inside `reply_to_message`, where Telegram shows one level only."""
     return {key: value for key, value in as_bot_sees(message).items() if key != "reply_to_message"}
 
 
 def new_file_id(prefix: str = "AgAC") -> tuple[str, str]:
-    """A file id and the unique id that belongs to it, in the look of Telegram's, where kinds have their `prefix`."""
+    """A file id in Telegram's format, with the `prefix` of its kind, and the unique id that belongs to it."""
     unique = secrets.token_urlsafe(12)
     return f"{prefix}{secrets.token_urlsafe(40)}", f"AQAD{unique}"
 

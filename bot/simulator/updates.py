@@ -15,7 +15,7 @@ _NOT_BY_DEFAULT = frozenset({"chat_member", "message_reaction", "message_reactio
 
 
 class UpdateQueue:
-    """Keeps updates on disk until the bot asks for later ones (or the webhook takes them)."""
+    """Keeps updates on disk until the bot asks for later ones (or the webhook has sent them)."""
 
     def __init__(self, repository: Repository, feed: Feed) -> None:
         self._repository = repository
@@ -28,7 +28,7 @@ class UpdateQueue:
         self.last_poll_at = 0.0
 
     def put(self, kind: str, body: Any) -> int | None:
-        """Queues an update of `kind`; its id, or None when the bot does not want that kind. Inside a transaction."""
+        """Queues an update of `kind` inside a transaction. Returns its id, or None if the bot does not want it."""
         if not self.wanted(kind):
             return None
         update_id = self._repository.count_up("update_id", FIRST_UPDATE_ID)
@@ -50,7 +50,7 @@ class UpdateQueue:
         return kind in allowed if allowed else kind not in _NOT_BY_DEFAULT
 
     async def poll(self, offset: int, limit: int, wait: float) -> list[Json]:
-        """Confirms what lies below `offset`, then answers at once with what there is, or within `wait` seconds.
+        """Confirms updates below `offset`, then returns those that are there, or waits at most `wait` seconds.
 
         A negative offset keeps only the last -offset updates. Raises 409 when another poll begins meanwhile.
         """
@@ -83,7 +83,7 @@ class UpdateQueue:
             pass
 
     def terminate_poll(self, reason: str) -> None:
-        """Ends the poll that is waiting now with a 409 that gives `reason`."""
+        """Ends the waiting poll with a 409 that gives `reason`."""
         if self._waiting:
             self._terminated[self._poll] = reason
             self._changed.set()
@@ -105,7 +105,7 @@ class UpdateQueue:
             self._feed.publish("confirmed")
 
     def confirm(self, update_id: int) -> None:
-        """Forgets one update that the webhook has taken."""
+        """Removes one update that the webhook has sent."""
         self._repository.forget_update(update_id)
         self._feed.publish("confirmed")
 
@@ -119,7 +119,7 @@ class UpdateQueue:
         self._changed.set()
 
     async def changed(self, seconds: float) -> None:
-        """Waits until something may have been queued, at most `seconds`. For the webhook, which never polls."""
+        """Waits until something may have been queued, at most `seconds`; used by the webhook, which never polls."""
         self._changed.clear()
         if not self._closed and not self._repository.update_count():
             await self._wait_for_change(seconds)
@@ -129,6 +129,6 @@ class UpdateQueue:
         return self._closed
 
     def close(self) -> None:
-        """Answers the waiting poll with what there is: the server stops."""
+        """Ends the waiting poll with the updates that are there: the server stops."""
         self._closed = True
         self._changed.set()

@@ -1,4 +1,4 @@
-"""What the bot does as an administrator of a group: members and their rights, invite links, topics, the chat itself."""
+"""The bot's methods as an administrator of a group: members and their rights, invite links, topics, the chat itself."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -45,7 +45,7 @@ Answer = Callable[[MethodCall, OfGroup, Json], Awaitable[Any]]
 
 
 def _administers(names: str, right: str, answer: Answer, *, private: bool = False) -> None:
-    """Registers methods for administrators alone; they are refused to others in Telegram's words."""
+    """Registers methods for administrators only; others get Telegram's refusal."""
 
     async def checked(call: MethodCall, wanted: OfGroup) -> Any:
         chat = call.telegram.reachable_chat(wanted.chat_id)
@@ -65,7 +65,7 @@ async def _agree(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
 
 
 def _changes(name: str, right: str, standing: Callable[[OfGroup, Json], Json | None]) -> None:
-    """A method that gives a member another `standing`, or None to leave it; the bot hears of it as `chat_member`."""
+    """Registers a method that gives a member another `standing` (None: no change); the bot gets `chat_member`."""
 
     async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         repository, user_id, number = call.telegram.repository, wanted.user_id, chat["id"]
@@ -154,7 +154,7 @@ for _act in ("create", "edit"):
 
 
 def _sets(name: str, fields: str, right: str, service: str = "") -> None:
-    """A method that changes what the chat says of itself, and the line that tells of it in the chat."""
+    """Registers a method that changes a property of the chat, and writes a service message about it into the chat."""
 
     async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         key, body = f"full:{chat['id']}", chat
@@ -203,7 +203,7 @@ async def _begin_topic(call: MethodCall, wanted: OfGroup, chat: Json) -> Json:
 
 
 def _topic(name: str, service: str = "") -> None:
-    """A method about a topic, or about the General one, and the line that tells of it in the topic."""
+    """Registers a method about a topic, or about the General one, and its service message in the topic."""
 
     async def answer(call: MethodCall, wanted: OfGroup, chat: Json) -> bool:
         thread = None if "General" in name else wanted.message_thread_id

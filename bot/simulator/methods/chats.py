@@ -61,7 +61,7 @@ async def get_chat_member(call: MethodCall, wanted: OfMember) -> Json:
 
 
 def member_of(call: MethodCall, chat: Json, user_id: int) -> Json:
-    """The ChatMember object; raises Telegram's refusal for somebody unknown."""
+    """The ChatMember object. Raises Telegram's refusal for an unknown user."""
     user = call.telegram.bot if user_id == call.telegram.bot["id"] else call.telegram.repository.user(user_id)
     if user is None:
         raise bad_request("user not found")
@@ -77,7 +77,7 @@ async def get_chat_administrators(call: MethodCall, wanted: OfChat) -> list[Json
 
 
 def _standing(call: MethodCall, chat_id: int, user_id: int) -> Json:
-    """How somebody belongs to a chat: the first of its administrators made it."""
+    """The standing of a user in a chat: the first of its administrators is the creator."""
     repository = call.telegram.repository
     admins: list[int] = repository.setting(f"admins:{chat_id}", [])
     if user_id in admins:

@@ -79,7 +79,7 @@ async def delete_my_commands(call: MethodCall, wanted: OfScope) -> bool:
 
 
 def _text_methods(suffix: str, field: str, limit: int) -> None:
-    """`setMy...` and `getMy...` of one text: in a language, falling back to the one without."""
+    """Registers `setMy...` and `getMy...` of a text for each language; languages without one get the general text."""
 
     async def set_text(call: MethodCall, wanted: SetText) -> bool:
         text = str(getattr(wanted, field))
@@ -116,7 +116,7 @@ _MENU_BUTTONS = {"default": (), "commands": (), "web_app": ("text", "web_app")}
 
 @method("setChatMenuButton", MenuButton)
 async def set_chat_menu_button(call: MethodCall, wanted: MenuButton) -> bool:
-    """Keeps the button of a private chat, or (no chat) of all; the page goes on to offer the command menu."""
+    """Stores the button of a private chat, or (no chat) of all; the page still offers the command menu."""
     button = wanted.menu_button or {"type": "default"}
     needed = _MENU_BUTTONS.get(str(button.get("type")))
     if needed is None or not all(button.get(name) for name in needed):
@@ -132,7 +132,7 @@ async def get_chat_menu_button(call: MethodCall, wanted: MenuButton) -> Json:
 
 
 def menu_button_of(repository: Repository, chat_id: int) -> Json:
-    """The button beside the field of a private chat: its own, else that of all chats."""
+    """The button beside the input field of a private chat: its own, else the one for all chats."""
     general: Json = repository.setting("menu_button:0", {"type": "commands"})
     own: Json = repository.setting(f"menu_button:{chat_id}", general)
     return general if own["type"] == "default" else own

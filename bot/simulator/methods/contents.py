@@ -1,4 +1,4 @@
-"""What the bot sends that is neither text nor a file: places, contacts, dice and polls."""
+"""Contents that are neither text nor a file: places, contacts, dice and polls."""
 
 import re
 import secrets
@@ -84,7 +84,7 @@ class SendRich(Sending):
 
 
 def location_of(place: Place) -> Json:
-    """The Location object; raises the refusals of a wrong one."""
+    """The Location object. Raises the refusal of an invalid one."""
     if place.latitude is None or place.longitude is None:
         raise bad_request("latitude and longitude must be specified")
     if not -90 <= place.latitude <= 90 or not -180 <= place.longitude <= 180:

@@ -1,4 +1,4 @@
-"""What the bot does with messages that are there: forward, copy, pin, react."""
+"""The bot's methods on existing messages: forward, copy, pin, react."""
 
 from collections.abc import Callable
 
@@ -66,7 +66,7 @@ def _able(message: Json | None) -> bool:
 
 
 def _transfer_methods(verb: str, done: str, content_of: Callable[[FromChat, Json], Json]) -> None:
-    """`...Message` and `...Messages` of one verb; of many, those not found are left out, and albums stay albums."""
+    """Registers `...Message` and `...Messages` of a verb; the latter skips missing messages and keeps albums."""
 
     async def one(call: MethodCall, wanted: FromChat) -> Json:
         chat = call.telegram.reachable_chat(wanted.chat_id)

@@ -1,4 +1,4 @@
-"""What the bot changes in its messages, those sent inline among them: text, caption, media, place, poll, buttons."""
+"""The bot's edits of its messages, also of inline ones: text, caption, media, place, poll, buttons."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ from bot.simulator.telegram import as_bot_sees
 
 
 class Edit(Parameters):
-    """Which message, and the buttons that it has from now on."""
+    """The message to edit, and its new buttons."""
 
     chat_id: ChatId = None
     message_id: int | None = None
@@ -40,7 +40,7 @@ class EditMessageLiveLocation(Place, Edit):
 
 
 def inline_id(message: Json) -> str:
-    """The id by which a bot edits a message that somebody sent through it."""
+    """The id by which a bot edits an inline message."""
     return base64.urlsafe_b64encode(f"{message['chat']['id']}:{message['message_id']}".encode()).decode()
 
 
@@ -70,7 +70,7 @@ def _inline_message(call: MethodCall, given: str) -> Json:
 
 
 def _store(call: MethodCall, wanted: Edit, before: Json, dropped: frozenset[str], fresh: Json) -> Json | bool:
-    """Stores a new version without the `dropped` fields and with the `fresh` ones; the answer of the method."""
+    """Stores a new version without the `dropped` fields and with the `fresh` ones. Returns the method's answer."""
     after = {key: value for key, value in before.items() if key not in dropped | {"reply_markup"}} | fresh
     after |= checked_markup(wanted.reply_markup, inline_only=True)
     if before == after:
@@ -78,7 +78,7 @@ def _store(call: MethodCall, wanted: Edit, before: Json, dropped: frozenset[str]
             "message is not modified: specified new message content and reply markup are exactly the same "
             "as a current content and reply markup of the message"
         )
-    # A change of the keyboard alone is no edit of the message for Telegram.
+    # For Telegram, a change of the keyboard alone is not an edit of the message.
     if any(before.get(key) != after.get(key) for key in {*dropped, *fresh}):
         after["edit_date"] = call.telegram.date()
     call.telegram.replace_message(after, by_bot=after["from"]["id"] == call.telegram.bot["id"])

@@ -1,4 +1,4 @@
-"""Files: those that come with a request, from an address or by id, and the objects that name them."""
+"""Files, uploaded with a request, named by address or by id, and the objects that name them."""
 
 import io
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _FETCH_TIMEOUT = 20.0
 
 @dataclass(frozen=True)
 class MediaKind:
-    """A kind of media: its folder, the beginning of its file ids, and its fields with what stands for missing ones."""
+    """A kind of media: its folder, the prefix of its file ids, and its fields with their defaults."""
 
     folder: str
     prefix: str
@@ -52,7 +52,7 @@ class GetFile(Parameters):
 
 
 def store_media(repository: Repository, kind: str, upload: Upload, given: Mapping[str, Any] | None = None) -> Json:
-    """Keeps a file; the object of `kind` (one size of a photo) that names it. `given` are fields that somebody said."""
+    """Stores a file and returns the object of `kind` (one size of a photo) that names it, with the fields `given`."""
     size = len(upload.content)
     if not size:
         raise bad_request("file must be non-empty")
@@ -62,7 +62,7 @@ def store_media(repository: Repository, kind: str, upload: Upload, given: Mappin
     body: Json = dict(zip(("file_id", "file_unique_id"), new_file_id(shape.prefix), strict=True)) | {"file_size": size}
     body |= {"file_name": upload.name, "mime_type": upload.mime} if shape.named else {}
     body |= dict(shape.fields)
-    if kind == "photo":  # a person may send a broken one too
+    if kind == "photo":  # a person may send a broken picture too
         body |= zip(("width", "height"), _image_size(upload.content), strict=True)
     elif kind == "sticker":
         body |= {"is_video": upload.name.endswith(".webm"), "is_animated": upload.name.endswith(".tgs")}
@@ -75,7 +75,7 @@ def store_media(repository: Repository, kind: str, upload: Upload, given: Mappin
 async def media_object(
     repository: Repository, uploads: Mapping[str, Upload], kind: str, source: str | None, given: Mapping[str, Any]
 ) -> Json:
-    """The object of a file that the bot uploads, names by id or by address; raises Telegram's refusals."""
+    """The object of a file that the bot uploads or names by id or address. Raises Telegram's refusals."""
     upload = uploads.get(source.removeprefix("attach://") if source else kind)
     if upload is None and source and source.startswith(("http://", "https://")):
         upload = await _fetched(source, PHOTO_BY_URL_LIMIT if kind == "photo" else DOWNLOAD_LIMIT)
@@ -134,7 +134,7 @@ def _check_photo(content: bytes) -> None:
 
 
 def _image_size(content: bytes) -> tuple[int, int]:
-    """Width and height of a picture in pixels; 0 for anything else."""
+    """The width and height of a picture in pixels, or 0 for other files."""
     from PIL import Image
 
     try:

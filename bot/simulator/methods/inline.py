@@ -1,4 +1,4 @@
-"""Inline mode: the bot's answer to what somebody types after its name, and the message that a chosen result becomes."""
+"""Inline mode: the bot's answer to what a user types after its name, and the message that a chosen result becomes."""
 
 import time
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _MOST_RESULTS: Final = 50
 _MEDIA: Final[Mapping[str, str]] = {"gif": "animation", "mpeg4_gif": "animation"} | {
     kind: kind for kind in ("photo", "video", "audio", "voice", "document", "sticker")
 }
-"""The kind of message that a result with a file becomes."""
+"""The kinds of message that results with a file become."""
 
 
 class AnswerInlineQuery(Parameters):
@@ -46,7 +46,7 @@ async def answer_inline_query(call: MethodCall, wanted: AnswerInlineQuery) -> bo
 
 
 def _checked(result: Json) -> Json:
-    """A result with the fields of its message where they are known; raises Telegram's refusal of a wrong one."""
+    """A result, with the fields of its message if they are known. Raises Telegram's refusal of an invalid one."""
     kind, given = result.get("type"), result.get("input_message_content")
     if not 1 <= len(str(result.get("id") or "").encode()) <= 64:
         raise bad_request("RESULT_ID_INVALID")
@@ -82,7 +82,7 @@ def _source(result: Json) -> str:
 
 
 async def content_of(telegram: Telegram, result: Json) -> Json:
-    """The Message fields of a result that somebody chose; a file at an address is fetched now."""
+    """The Message fields of a chosen result; a file at an address is fetched now."""
     if result["content"] is not None:
         return dict(result["content"])
     item = Captioned.model_validate({key: value for key, value in result.items() if key != "type"})

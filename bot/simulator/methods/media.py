@@ -1,4 +1,4 @@
-"""Media that the bot sends: one table of kinds, albums, and the same in edits."""
+"""Media that the bot sends: one table of kinds, albums, and media in edits."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -26,7 +26,7 @@ async def media_of(
         still = await media_object(repository, uploads, "photo", item.given("photo"), {})
         body |= {"photo": [still]}
     content: Json = {kind: [body] if kind == "photo" else body}
-    if kind == "animation":  # Telegram sends it as both, for bots that know no animations
+    if kind == "animation":  # Telegram sends it as both, for bots that do not know animations
         content["document"] = {key: value for key, value in body.items() if key not in KINDS[kind].fields}
     if KINDS[kind].captioned:
         content |= caption_of(item)

@@ -77,7 +77,7 @@ async def send_message_draft(call: MethodCall, wanted: SendMessageDraft) -> bool
 
 
 def _delete(call: MethodCall, chat: Json, message_id: int) -> bool:
-    """Deletes a message that may still be deleted; False if there is none, Telegram's refusal for one that stays."""
+    """Deletes a message if it may be deleted. Returns False if there is none; raises Telegram's refusal otherwise."""
     message = call.telegram.repository.message(chat["id"], message_id)
     if message is None:
         return False
@@ -101,7 +101,7 @@ async def delete_message(call: MethodCall, wanted: DeleteMessage) -> bool:
 
 @method("deleteMessages", DeleteMessages)
 async def delete_messages(call: MethodCall, wanted: DeleteMessages) -> bool:
-    """Messages that cannot be found are skipped, as Telegram says."""
+    """Deletes messages; those that cannot be found are skipped, as Telegram says."""
     chat = call.telegram.reachable_chat(wanted.chat_id)
     if not wanted.message_ids:
         raise bad_request("message identifiers are not specified")

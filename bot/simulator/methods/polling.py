@@ -1,4 +1,4 @@
-"""How the bot gets its updates, and its own account."""
+"""The methods by which the bot gets its updates, and its own account."""
 
 import re
 from urllib.parse import urlsplit
@@ -54,7 +54,7 @@ async def get_updates(call: MethodCall, wanted: GetUpdates) -> list[Json]:
 
 
 def _allow(call: MethodCall, kinds: list[str] | None) -> None:
-    """Absent = the earlier choice stays; an empty list = everything but the kinds that must be asked for."""
+    """Stores the wanted kinds of updates: None keeps the earlier choice, an empty list means the default kinds."""
     if kinds is not None and kinds != call.telegram.repository.setting("allowed_updates", []):
         call.telegram.repository.set_setting("allowed_updates", kinds)
 
@@ -73,7 +73,7 @@ async def set_webhook(call: MethodCall, wanted: SetWebhook) -> bool:
 
 
 def _check_webhook(wanted: SetWebhook) -> None:
-    """Telegram's own rules; an address of this machine may be plain and on any port."""
+    """Checks a webhook by Telegram's rules; an address of this machine may use http and any port."""
     try:
         parts = urlsplit(wanted.url)
         port = parts.port or 443

@@ -1,4 +1,4 @@
-"""How a Bot API method is declared: its name, the parameters it reads, and the coroutine that answers."""
+"""The declaration of a Bot API method: its name, its parameters, and the coroutine that answers."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from bot.simulator.telegram import Telegram
 
 
 def _from_text(value: object) -> object:
-    """Objects and lists arrive as JSON text in forms and query strings."""
+    """Decodes objects and lists, which are JSON text in forms and query strings."""
     if isinstance(value, str) and value.strip():
         try:
             return json.loads(value)
@@ -25,7 +25,7 @@ def _from_text(value: object) -> object:
 
 
 def _leading_digits(value: object) -> int:
-    """A number as Telegram reads it from a form: its leading digits, 0 for anything else, such as a "None"."""
+    """A number as Telegram reads it from a form: its leading digits, or 0 for anything else, such as "None"."""
     digits = re.match(r"\s*-?\d+", str(value))
     return int(digits[0]) if digits else 0
 
@@ -56,7 +56,7 @@ class Upload:
 
 @dataclass
 class MethodCall:
-    """What a method works on: the Telegram, the webhook, and the files of this request."""
+    """The context of a method: the Telegram, the webhook, and the files of this request."""
 
     telegram: Telegram
     webhook: Webhook

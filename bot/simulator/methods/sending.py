@@ -1,4 +1,4 @@
-"""What the sending methods share: text, captions, `reply_markup`, and the message that comes of them."""
+"""The common parts of sending methods: text, captions, `reply_markup`, and the resulting message."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
 _CALLBACK_DATA_LIMIT = 64
 _LINK = re.compile(r"(?:https?|tg|ton)://\S+|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]\S*)?")
 _INSECURE = re.compile(r"http://(?!127\.0\.0\.1|localhost)")
-"""Mini Apps of this machine need no certificate here."""
+"""An http address of another machine; Mini Apps on this machine need no certificate."""
 _BUTTON_KINDS = (
     "callback_data", "url", "copy_text", "web_app", "login_url", "switch_inline_query", "pay", "disabled",
     "switch_inline_query_current_chat", "switch_inline_query_chosen_chat", "callback_game",
@@ -23,7 +23,7 @@ _BUTTON_KINDS = (
 
 
 def checked_markup(markup: Json | None, *, inline_only: bool = False) -> Json:
-    """`{"reply_markup": ...}` as Telegram keeps it, or nothing; raises its 400 for what it refuses."""
+    """`{"reply_markup": ...}` as Telegram stores it, or nothing. Raises its 400 for what it refuses."""
     if not markup:
         return {}
     if "inline_keyboard" in markup:
@@ -106,7 +106,7 @@ class Captioned(Parameters):
 
 
 class Sending(Captioned):
-    """Where a message goes, and what every one may have."""
+    """The target of a message, and the options that all messages may have."""
 
     chat_id: ChatId = None
     message_thread_id: int | None = None
@@ -125,7 +125,7 @@ def formatted(
     text: str | None, parse_mode: str | None, entities: list[Entity] | None, *, limit: int = TEXT_LIMIT,
     too_long: str = "message is too long",
 ) -> tuple[str, list[Entity]]:  # fmt: skip
-    """Text and entities as Telegram would store them; given entities win over `parse_mode`, as there."""
+    """Text and entities as Telegram would store them; given entities take precedence over `parse_mode`, as there."""
     given = text or ""
     if entities:
         plain, marked = given, check_entities(entities, given)
@@ -138,7 +138,7 @@ def formatted(
 
 
 def text_of(text: Text) -> Json:
-    """The fields of a text message; raises the refusal of an empty one."""
+    """The fields of a text message. Raises the refusal of an empty one."""
     plain, entities = formatted(text.text, text.parse_mode, text.entities)
     if not plain:
         raise bad_request("message text is empty")

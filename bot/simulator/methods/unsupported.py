@@ -1,4 +1,4 @@
-"""What nobody has here, and the answers to a bot that asks for it: stars, gifts, sticker sets, games, business."""
+"""Methods for what the local Telegram does not have, and their answers: stars, gifts, sticker sets, games, business."""
 
 from bot.simulator.methods.registry import MethodCall, Parameters, method
 from bot.simulator.repository import Json
@@ -10,7 +10,7 @@ class Anything(Parameters):
     pass
 
 
-# Telegram's answers to a bot without stars, stickers and business accounts: a result, or what it refuses with.
+# Telegram's answers to a bot without stars, stickers and business accounts: a result, or its refusal.
 _EMPTY: dict[str, Json | list[Json] | bool] = {
     "getMyStarBalance": {"amount": 0}, "getStarTransactions": {"transactions": []}, "getAvailableGifts": {"gifts": []},
     "getUserChatBoosts": {"boosts": []}, "getForumTopicIconStickers": [], "getCustomEmojiStickers": [],

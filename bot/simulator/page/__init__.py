@@ -1,4 +1,4 @@
-"""The chat page: a Telegram that a person can use in the browser, built of NiceGUI's components."""
+"""The chat page: a Telegram that a person can use in the browser, built with NiceGUI."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from bot.simulator.telegram import Telegram
 _HERE = Path(__file__).parent
 _ICON = (_HERE / "icon.svg").read_text(encoding="utf-8")
 _AWAY_S = 15.0
-"""How long a page may be unreachable and still go on without being loaded again."""
+"""Seconds that a page may be unreachable without being loaded again."""
 
 
 def mount(app: FastAPI, telegram: Telegram) -> None:
     """Serves the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given.
 
-    At `/setup` one chooses the models, where there is an installation to set up.
+    If there is an installation to set up, `/setup` is the page to choose the models.
     """
     from nicegui import Client, ui
 

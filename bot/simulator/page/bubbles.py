@@ -21,7 +21,7 @@ _SERVICE = (
 
 @dataclass(frozen=True)
 class Reactions:
-    """What a bubble can ask of the page around it."""
+    """What a bubble can ask the page to do."""
 
     reply: Callable[[Json], None]
     edit: Callable[[Json], None]
@@ -52,13 +52,13 @@ class Bubble:
         self._fill()
 
     def refresh_ticks(self) -> None:
-        """Two ticks as soon as the bot has taken the message."""
+        """Shows two ticks as soon as the bot has received the message."""
         if self._ticks is not None and self._ticks.name == "done" and not self._pending():
             self._ticks.name = "done_all"
             self._ticks.classes("taken")
 
     def settle_button(self, data: str) -> None:
-        """The bot has answered the button with this callback data."""
+        """Marks a button as answered when the bot has answered its callback data."""
         if data in self._buttons:
             self._buttons[data].props(remove="loading")
 
@@ -101,7 +101,7 @@ class Bubble:
         if "reply_to_message" in message:
             self._quote(message["reply_to_message"], message.get("quote", {}).get("text", ""))
         show_media(context, message, partial(self._reactions.vote, message))
-        if "rich_message" in message:  # the HTML is our own, as in _text
+        if "rich_message" in message:  # the HTML was made here, as in _text
             ui.html(rich_html(message["rich_message"]), sanitize=False).classes("text rich")
         text = message.get("text") or message.get("caption")
         if text:
@@ -109,13 +109,13 @@ class Bubble:
         self._meta()
 
     def _quote(self, quoted: Json, part: str) -> None:
-        """The message that this one answers, or the part of it that was picked."""
+        """Shows the message that this one answers, or the selected part of it."""
         with ui.element("div").classes("quote"):
             ui.label(self._context.author(quoted)).classes("quote-author")
             ui.label(f"«{part}»" if part else self._context.preview(quoted)).classes("quote-text")
 
     def _text(self, text: str, entities: list[Json]) -> None:
-        # The HTML is our own, with every character of the message escaped (rendering.py).
+        # The HTML was made here, with every character of the message escaped (rendering.py).
         element = ui.html(html_of(text, entities), sanitize=False).classes("text")
         if any(entity["type"] == "bot_command" for entity in entities):
             element.on("click", self._command_clicked, js_handler=_COMMAND_OF_CLICK)
@@ -132,10 +132,10 @@ class Bubble:
                 pending = self._pending()
                 self._ticks = ui.icon("done" if pending else "done_all").classes("ticks" if pending else "ticks taken")
 
-    # Under and beside the bubble
+    # Below and beside the bubble
 
     def _show_reactions(self) -> None:
-        """Who reacted is in the tip of each emoji."""
+        """Shows the reactions; the tooltip of each emoji names the people."""
         telegram, mine = self._context.telegram, self._context.user_id
         types = telegram.repository.reactions(self._context.chat_id, int(self.message["message_id"]))
         given = {who: str(one[0].get("emoji", "")) for who, one in types.items() if one}
@@ -207,11 +207,11 @@ class Bubble:
 
 _COMMAND_OF_CLICK = "(e) => { const c = e.target.closest('[data-command]'); if (c) emit(c.dataset.command); }"
 _OFFERED = ("👍", "👎", "❤", "🔥", "🤔", "👌", "😢", "🎉")
-_PATIENCE = 15.0  # seconds that a button waits for the bot before it can be pressed again
+_PATIENCE = 15.0  # seconds a button waits for the bot until it can be pressed again
 
 
 def origin_name(origin: Json) -> str:
-    """Whose message was forwarded, as far as the origin tells."""
+    """The author of a forwarded message, if the origin names one."""
     match origin.get("type"):
         case "user":
             return full_name(origin["sender_user"])

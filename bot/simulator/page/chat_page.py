@@ -1,4 +1,4 @@
-"""The page: people at the left, the chosen conversation at the right, kept fresh by the feed."""
+"""The page: people on the left, the chosen conversation on the right, updated by the feed."""
 
 import time
 from functools import partial
@@ -27,7 +27,7 @@ class ChatPage:
     def __init__(
         self, telegram: Telegram, client: Client, language: str, user_id: int | None, chat_id: int | None
     ) -> None:
-        """`language` is the browser's; without a person it opens on the first who speaks it."""
+        """`language` is the browser's; without a person the page opens on the first person of that language."""
         self._telegram = telegram
         self._client, self._language = client, language
         self._stale: set[int] = set()
@@ -52,7 +52,7 @@ class ChatPage:
         return user, own
 
     def _open(self, user: Json, chat: Json, topic: int | None = None) -> None:
-        """Lays the page for this person, chat and topic."""
+        """Lays out the page for this person, chat and topic."""
         self._context = PageContext(self._telegram, user, chat, self._language)
         self._context.topic = topic
         self._root.clear()
@@ -97,7 +97,7 @@ class ChatPage:
                         self._block_item = ui.menu_item(on_click=self._toggle_block)
 
     def _show_pinned(self) -> None:
-        """The message that was pinned last."""
+        """Shows the message that was pinned last."""
         context = self._context
         last = next(iter(self._telegram.pinned(context.chat_id)), None)
         message = None if last is None else self._telegram.repository.message(context.chat_id, last)
@@ -108,7 +108,7 @@ class ChatPage:
             ui.label(context.preview(message)).classes("quote-text")
 
     def _topics(self) -> None:
-        """The topics of the chat, and a way to begin one; nothing where there can be none."""
+        """Lays out the topics of the chat and a button to begin one, or nothing in a chat that cannot have topics."""
         context = self._context
         if not context.private and context.chat["type"] != "supergroup":
             return
@@ -161,7 +161,7 @@ class ChatPage:
         fresh = time.time() - updates.last_poll_at < ONLINE_FOR
         return updates.poll_in_flight or fresh or bool(self._telegram.repository.setting("webhook", {}))
 
-    # What the person does
+    # Actions of the person
 
     def _choose(self, user_id: int, chat_id: int) -> None:
         self._root.classes(remove="list-open")
@@ -218,16 +218,16 @@ class ChatPage:
                 ui.label(self._context.say("unblock" if blocked else "block"))
 
     def _mark_read(self) -> None:
-        if not self._client.has_socket_connection:  # closed a moment ago, or not open yet
+        if not self._client.has_socket_connection:  # just closed, or not open yet
             return
         last = next(iter(self._telegram.repository.history(self._context.chat_id, 1)), None)
         if last is not None and self._telegram.repository.mark_read(self._context.chat_id, last["message_id"]):
             self._telegram.feed.publish("read", self._context.chat_id)
 
-    # What happens elsewhere
+    # Events from elsewhere
 
     def _tick(self) -> None:
-        """Rows of busy chats are refreshed a few times a second, and previews lapse."""
+        """Refreshes rows of busy chats a few times a second, and removes expired previews."""
         stale, self._stale = self._stale, set()
         for chat_id in stale:
             self._people.refresh(chat_id)

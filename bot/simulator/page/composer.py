@@ -1,4 +1,4 @@
-"""Where a person writes: text, commands, replies, edits, and everything that can be attached."""
+"""The input area: text, commands, replies, edits, and attachments."""
 
 import secrets
 from collections.abc import Callable
@@ -19,20 +19,20 @@ from bot.simulator.page.page_context import PageContext
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
 
-# Enter sends what is in the field now: the value that the server knows may be a keystroke behind.
+# Enter sends the field's current text: the value that the server knows may lack the last keystroke.
 _VALUE_OF_KEY = "(e) => { if (!e.isComposing) emit(e.target.value); }"
 _FILES = {
     "photo": ("image", "image/*"), "voice": ("graphic_eq", "audio/*"), "video_note": ("videocam", "video/*"),
     "audio": ("music_note", "audio/*"), "document": ("description", ""),
 }  # fmt: skip
-"""What is sent as a picked file: its icon, and the files that the browser offers."""
+"""Kinds sent as a picked file: the icon, and the file types that the browser offers."""
 _MEDIA_ICONS = {"sticker": "emoji_emotions", "video": "movie", "location": "place"}
 _PHRASES = {"video_note": "video-note", "document": "file"}
 _RECORDER = (Path(__file__).parent / "recorder.js").read_text(encoding="utf-8")
 
 
 class Composer:
-    """The bottom of the page. `sent` is called after each message of this person."""
+    """The input area of the page. `sent` is called after each message of this person."""
 
     def __init__(self, context: PageContext, sent: Callable[[], None]) -> None:
         self._context = context
@@ -71,7 +71,7 @@ class Composer:
             send = ui.button(icon="send", on_click=lambda: self._submit(self.text.value or ""), color=None)
             send.props("round unelevated").classes("send")
             send.props["aria-label"] = say("send")
-        # Quasar's uploader brings the file dialog and the transfer; only its own look is not wanted.
+        # Quasar's uploader supplies the file dialog and the transfer; only its look is hidden.
         self._uploaders = {kind: self._uploader(kind, accept) for kind, (_, accept) in _FILES.items()}
 
     def _uploader(self, kind: str, accept: str) -> ui.upload:
@@ -79,7 +79,7 @@ class Composer:
         return uploader.props(f'accept="{accept}"' if accept else "").classes("hidden")
 
     def _recording(self, event: events.GenericEventArguments) -> None:
-        """Shows that the microphone is on or off, or why it cannot be."""
+        """Shows that the microphone is on or off, or why it is not available."""
         if event.args not in ("on", "off"):
             ui.notify(self._context.say("not-sent", reason=str(event.args)), type="negative")
         self._mic.props(f"icon={'stop_circle' if event.args == 'on' else 'mic'}")
@@ -131,7 +131,7 @@ class Composer:
     # Sending
 
     def send_text(self, text: str) -> None:
-        """Sends a text that was not typed: a command, a key, Start."""
+        """Sends a text that was not typed: a command, a key of the keyboard, Start."""
         context = self._context
         self._guarded(lambda: context.people.say(context.user_id, text, chat_id=context.chat_id, extra=context.place()))
 
@@ -197,7 +197,7 @@ class Composer:
         self._uploaders[kind].run_method("pickFiles")
 
     async def _uploaded(self, kind: str, event: events.MultiUploadEventArguments) -> None:
-        """Sends the picked files, several pictures or files as an album; what stands in the field is the caption."""
+        """Sends the picked files, several pictures or files as an album; the text of the field becomes the caption."""
         album = {"media_group_id": secrets.token_hex(6)} if len(event.files) > 1 else {}
         for file in event.files:
             upload = Upload(file.name, file.content_type or "application/octet-stream", await file.read())
@@ -225,7 +225,7 @@ class Composer:
         self._show_context("reply", self._context.say("reply-to", name=self._context.author(message)), message)
 
     def edit(self, message: Json) -> None:
-        """The field holds this message's text; sending changes the message."""
+        """Puts this message's text into the field; sending edits the message."""
         self._reply_to, self._editing = None, message
         self.text.set_value(str(message.get("text") or message.get("caption") or ""))
         self._show_context("edit", self._context.say("editing"), message)
@@ -282,10 +282,10 @@ class Composer:
         self.text.set_value("")
         self.send_text(f"/{command['command']}")
 
-    # What the bot asks for
+    # Requests of the bot
 
     def obey_markup(self, message: Json) -> None:
-        """A new message of the bot may ask for a reply, or bring or take away a keyboard."""
+        """Shows or removes a keyboard, or starts a reply, as a new message of the bot asks."""
         markup = message.get("reply_markup", {})
         if markup.get("force_reply"):
             self.reply(message)
@@ -293,7 +293,7 @@ class Composer:
             self.show_reply_keyboard()
 
     def show_reply_keyboard(self) -> None:
-        """The keyboard of the last message that brought one, unless a later one took it away."""
+        """Shows the keyboard of the last message that brought one, unless a later message removed it."""
         history = self._context.telegram.repository.history(self._context.chat_id, 100)
         markups = [message.get("reply_markup", {}) for message in history]
         latest: Json = next((m for m in reversed(markups) if "keyboard" in m or "remove_keyboard" in m), {})

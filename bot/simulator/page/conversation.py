@@ -1,4 +1,4 @@
-"""The list of messages: history, days, live previews, always at the end unless somebody scrolled up."""
+"""The list of messages: history, days, live previews; it stays at the end unless the reader has scrolled up."""
 
 from datetime import date, datetime
 
@@ -11,18 +11,18 @@ from bot.simulator.repository import Json
 from bot.simulator.telegram import Draft
 
 _PAGE = 60
-_MOST = 300  # bubbles on the screen; a busy chat drops its oldest from view
+_MOST = 300  # bubbles on the screen; in a busy chat the oldest disappear
 
 
 class Conversation:
-    """Shows one chat; the page tells it the news."""
+    """Shows one chat; the page passes it the news."""
 
     def __init__(self, context: PageContext, reactions: Reactions) -> None:
         self._context = context
         self._reactions = reactions
         self._bubbles: dict[int, Bubble] = {}
         self._last_day: date | None = None
-        # Laid out from below: the browser itself keeps the end in view while messages and drafts grow.
+        # Laid out from the bottom: the browser keeps the end in view while messages and drafts grow.
         with ui.element("div").classes("scroller") as self._scroller, ui.element("div").classes("messages"):
             self._earlier = ui.button(context.say("earlier"), on_click=self._show_earlier, color=None).props(
                 "flat no-caps"
@@ -52,7 +52,7 @@ class Conversation:
             )
 
     def _show_earlier(self) -> None:
-        """Older messages join above: the list is laid again, with the ones already shown behind them."""
+        """Adds older messages at the top: lays out the list again, with the shown ones after them."""
         first = min(self._bubbles, default=None)
         shown = [bubble.message for bubble in self._bubbles.values()]
         self._list.clear()
@@ -104,7 +104,7 @@ class Conversation:
         ui.run_javascript(f"getHtmlElement({self._scroller.id}).scrollTop = 0")
 
     def show_preview(self) -> None:
-        """The draft that is being streamed, or the dots of typing, or nothing."""
+        """Shows the draft that is being streamed, or the typing dots, or nothing."""
         draft = self._context.telegram.draft(self._context.chat_id)
         self._preview.clear()
         with self._preview:

@@ -34,7 +34,7 @@ class _Dialog:
         return ui.input(self._context.say(phrase), value=value).props("outlined dense").classes("dialog-field")
 
     def _required(self, field: ui.input | ui.textarea) -> str | None:
-        """The field's text; an empty one is marked and gives None."""
+        """The field's text, or None if it is empty, which is marked."""
         text = str(field.value or "").strip()
         field.props("error" if not text else "", remove="" if not text else "error")
         return text or None
@@ -43,7 +43,7 @@ class _Dialog:
         raise NotImplementedError
 
     def _read(self) -> Json | None:
-        """What was filled in; None where something is missing, which is marked."""
+        """The values that were filled in, or None if one is missing, which is marked."""
         raise NotImplementedError
 
     def _done(self, filled: Json) -> None:
@@ -53,7 +53,7 @@ class _Dialog:
         filled = self._read()
         if filled is not None:
             self._dialog.close()
-            self._done(filled)  # last: it may lay the page again, and with it goes this dialog
+            self._done(filled)  # last: it may lay out the page again, which removes this dialog
 
 
 class PersonDialog(_Dialog):

@@ -1,4 +1,4 @@
-"""What the bot finds while somebody types after its name, above the field; a tap sends it."""
+"""The bot's inline results above the field while a user types after its name; a tap sends one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,9 +12,9 @@ from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
 
 _PAUSE_S: Final = 0.3
-"""The bot is asked when nothing was typed for so long, as Telegram's apps do."""
+"""Seconds without typing after which the bot is asked, as in Telegram's apps."""
 _Row = tuple[str, str, Callable[[], object]]
-"""Title, detail, and what a tap does."""
+"""The title, the detail, and the action of a tap."""
 
 
 class InlineResults:
@@ -30,7 +30,7 @@ class InlineResults:
         self._asked = ""
 
     def typed(self, text: str) -> bool:
-        """Takes what stands in the field; False if it has nothing to do with the bot's name."""
+        """Takes the text of the field. Returns False if it does not begin with the bot's name."""
         self._typed, self._asked = text, ""
         handle, space, words = text.partition(" ")
         if space and handle.lower() == self._handle:
@@ -47,7 +47,7 @@ class InlineResults:
             self._asked = context.people.ask_inline(context.user_id, words, chat_id=context.chat_id)
 
     def answered(self, query: Json) -> None:
-        """The bot has answered; an answer to what is no longer typed is dropped."""
+        """Shows the bot's answer, unless the query is no longer in the field."""
         if query["id"] != self._asked:
             return
         rows: list[_Row] = [

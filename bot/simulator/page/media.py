@@ -1,4 +1,4 @@
-"""What a message shows beside its words: pictures, players, files, cards, polls."""
+"""The contents of a message besides text: pictures, players, files, cards, polls."""
 
 from collections.abc import Callable
 from typing import Final
@@ -18,7 +18,7 @@ _PLAYERS: Final = {
     "voice": ("audio", "sound", "controls preload=metadata", "play_arrow"),
     "audio": ("audio", "sound", "controls preload=metadata", "music_note"),
 }
-"""The element that shows a stored file, its class, its properties; and the icon that stands for an unknown one."""
+"""For each kind of stored file: its HTML element, class, properties, and the icon for an unknown file."""
 _WAVE: Final = (5, 9, 14, 8, 17, 20, 11, 6, 13, 18, 9, 15, 7, 4, 10, 16, 12, 6, 9, 5)
 
 
@@ -118,7 +118,7 @@ def _stand_in(context: PageContext, message: Json, icon: str) -> None:
 
 
 def _poll(context: PageContext, poll: Json, vote: Callable[[int], None]) -> None:
-    """A tap on an option votes; each shows its share."""
+    """Shows a poll with the share of each option; a tap votes."""
     votes = int(poll["total_voter_count"])
     with ui.element("div").classes("poll"):
         ui.label(poll["question"]).classes("card-title")

@@ -1,4 +1,4 @@
-"""A Mini App in a frame, opened as Telegram opens it: with signed data of who opens it, colours and a back button."""
+"""A Mini App in a frame, opened like in Telegram: with signed data about the person, colours and a back button."""
 
 import hmac
 import json
@@ -14,7 +14,7 @@ from bot.simulator.page.page_context import PageContext
 from bot.simulator.repository import Json
 
 VERSION: Final = "9.6"
-"""The version of Mini Apps that this Telegram speaks of itself."""
+"""The version of Mini Apps that this Telegram reports."""
 
 _COLOURS: Final = {
     "light": {"bg_color": "#ffffff", "text_color": "#111418", "secondary_bg_color": "#f1f3f5", "hint_color": "#5b6570"},
@@ -25,7 +25,7 @@ _FRAME: Final = (Path(__file__).parent / "mini_app.js").read_text(encoding="utf-
 
 
 def init_data(token: str, user: Json, at: int, start_param: str = "") -> str:
-    """What a Mini App learns about the person who opened it, signed with the bot's token."""
+    """The data about the person who opened a Mini App, signed with the bot's token."""
     known = {name: user[name] for name in _USER_FIELDS if name in user}
     fields = {"query_id": f"q{at}", "user": json.dumps(known, ensure_ascii=False), "auth_date": str(at)}
     fields |= {"start_param": start_param} if start_param else {}

@@ -16,7 +16,7 @@ _PINNED = 60
 
 
 class PageContext:
-    """What all parts of an open page share. The page speaks the browser's language, the bot the person's."""
+    """The shared state of an open page. The page uses the browser's language, the bot the person's."""
 
     def __init__(self, telegram: Telegram, user: Json, chat: Json, language: str) -> None:
         self.telegram = telegram
@@ -25,7 +25,7 @@ class PageContext:
         self.chat = chat
         self.say = Phrases(language)
         self.topic: int | None = None
-        """The thread that is shown; None: everything."""
+        """The thread that is shown; None for all."""
 
     @property
     def user_id(self) -> int:
@@ -72,7 +72,7 @@ class PageContext:
         return self.private and self.telegram.repository.standing(self.chat_id) == "blocked"
 
     def author(self, message: Json) -> str:
-        """The name over a quote or a bubble."""
+        """The name of the author above a quote or a bubble."""
         if self.mine(message):
             return self.say("you")
         return self.bot_name() if message["from"]["is_bot"] else full_name(message["from"])
@@ -115,5 +115,5 @@ def colour(number: int) -> str:
 
 
 def clock(timestamp: float) -> str:
-    """The time of day on this machine, where server and browser are the same."""
+    """The time of day on this machine, which server and browser share."""
     return datetime.fromtimestamp(timestamp).strftime("%H:%M")

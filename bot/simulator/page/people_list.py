@@ -1,4 +1,4 @@
-"""The list of people at the left: who can write, what was said last, what is unread."""
+"""The list of people on the left: who can write, the last message, the number of unread ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class _Row:
 
 
 class PeopleList:
-    """People, and below the chosen one the groups that this person is in."""
+    """People, and below the chosen one his groups."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class PeopleList:
             with ui.element("div").classes("sidebar-head"):
                 with ui.element("div").classes("sidebar-titles"):
                     ui.label(context.say("title")).classes("sidebar-title")
-                    if offline:  # a model of a provider is told what is written
+                    if offline:  # otherwise messages are sent to a provider's model
                         ui.label(context.say("subtitle")).classes("sidebar-subtitle")
                 header()
             if offline:
@@ -52,7 +52,7 @@ class PeopleList:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Lays all rows anew: somebody or some chat is new."""
+        """Lays out all rows again, because a person or chat is new."""
         repository = self._context.telegram.repository
         self._list.clear()
         self._rows.clear()

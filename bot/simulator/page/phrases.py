@@ -14,7 +14,7 @@ class Phrases(FluentPhrases):
     locales = Path(__file__).parent / "locales"
 
     def day(self, day: date, today: date) -> str:
-        """A day as a chat's separator names it: today, yesterday, 21 November, 21 November 2025."""
+        """A day for the separator in a chat: today, yesterday, 21 November, 21 November 2025."""
         if day == today:
             return self("today")
         if day == today - timedelta(days=1):

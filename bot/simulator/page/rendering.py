@@ -1,4 +1,4 @@
-"""Text with entities as safe HTML: every character of a message is escaped, every tag is ours."""
+"""Text with entities as safe HTML: every character of a message is escaped, every tag is made here."""
 
 from html import escape
 from typing import Any
@@ -47,7 +47,7 @@ def _range(text: str, start: int, end: int, entities: list[Entity]) -> str:
         inner, later = _split(queue, last)
         parts.append(escape(utf16_slice(text, at, first)))
         parts.append(_wrapped(entity, utf16_slice(text, first, last), _range(text, first, last, inner)))
-        # A block ends its line by itself: the newline after it would show as an empty line.
+        # A block breaks the line itself: the newline after it would be an empty line.
         ends_line = entity["type"] in _BLOCKS and utf16_slice(text, last, min(last + 1, end)) == "\n"
         at, queue = last + ends_line, later
     parts.append(escape(utf16_slice(text, at, end)))
@@ -55,7 +55,7 @@ def _range(text: str, start: int, end: int, entities: list[Entity]) -> str:
 
 
 def _split(entities: list[Entity], end: int) -> tuple[list[Entity], list[Entity]]:
-    """Entities inside what ends at `end`, and those after it; one that crosses the end is in both."""
+    """The entities up to `end`, and those after it; one that crosses `end` is in both."""
     inner = [entity for entity in entities if entity["offset"] < end]
     return inner, [entity for entity in entities if entity["offset"] + entity["length"] > end]
 
@@ -94,7 +94,7 @@ def _address(kind: str, entity: dict[str, Any], plain: str) -> str:
 
 
 def _link(address: str, body: str) -> str:
-    """A link that opens elsewhere; an address of an unsafe kind (javascript:, data:, ...) is shown as text."""
+    """A link that opens in a new tab; an address of an unsafe kind (javascript:, data:, ...) is shown as text."""
     if not address.lower().startswith(_SAFE_SCHEMES):
         return f'<span class="tag">{body}</span>'
     return f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">{body}</a>'

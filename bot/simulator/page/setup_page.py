@@ -1,4 +1,4 @@
-"""The page on which one chooses the models: three fields for `laplaced setup`, and what it says."""
+"""The page to choose the models: three fields for `laplaced setup`, and its output."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ class SetupPage:
         ui.timer(0, self._look, once=True)
 
     async def _look(self) -> None:
-        """Takes the first server of this machine that answers."""
+        """Fills in the first server on this machine that answers."""
         found = await find_local()
         self._provider.set_value(self._provider.value or (found[0].preset.name if found else "openrouter"))
 
@@ -64,7 +64,7 @@ class SetupPage:
             self._model.set_value(listed[0])
 
     async def _try(self) -> None:
-        """Runs the command, whose key comes over standard input, so that no list of processes shows it."""
+        """Runs the command; the key is passed over standard input, so that no process list shows it."""
         self._button.disable()
         self._said.set_text(self._say("setup-trying"))
         words = ["--config", self._installation.config] if self._installation.config else []
@@ -90,6 +90,6 @@ class SetupPage:
         self._button.enable()
 
     async def _restart(self) -> None:
-        """Restarts the bot. The browser loads the chat when it can connect again, not the chat that is about to end."""
+        """Restarts the bot. The browser loads the chat when it can connect to the new process, not the ending one."""
         await ui.run_javascript("history.replaceState(null, '', '/')", timeout=10)
         os.kill(self._installation.bot, signal.SIGUSR1)

@@ -29,7 +29,7 @@ KINDS: tuple[Kind, ...] = ("people", "facts", "memories", "tasks", "notices", "f
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """An expected item (`forgotten`: one expected to be gone) and what was found. `beside` = known, not expected."""
+    """An expected item (`forgotten`: one that must be gone) and what was found. `beside`: known but not expected."""
 
     kind: Kind
     who: str
@@ -40,7 +40,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """What a verdict needs to know: the user, language and zone, the scenario's first day, and the current time."""
+    """The context of a verdict: the user, language and zone, the scenario's first day, and the current time."""
 
     who: str
     language: str
@@ -55,7 +55,7 @@ class JudgeContext:
         return moment.astimezone(self.zone).date()
 
     def fits(self, words: str, text: str) -> bool:
-        """Whether one of the alternatives occurs. Days in them count from the scenario's first."""
+        """Whether one of the alternatives occurs in the text. Days in them count from the scenario's first day."""
         folded = _folded(text)
         return any(_folded(one.strip()) in folded for one in fill_dates(words, self.start, self.language).split("|"))
 
@@ -132,7 +132,7 @@ def _fact(expected: KnownFact, stored: StoredMemory, case: JudgeContext) -> Verd
 
 
 def _fault(expected: KnownFact, fact: Fact, case: JudgeContext) -> str | None:
-    """What is wrong with the dates of a fact; None if nothing."""
+    """The first error in the dates of a fact, or None."""
     holds = fact.holds(case.now)
     if expected.until is None and not holds:
         return "it is held to have ended"
@@ -192,7 +192,7 @@ def _task_fault(expected: ExpectedTask, task: Task, messages: Sequence[BotMessag
 
 
 def _notice(expected: ExpectedNotice, sent: Sequence[Notice], case: JudgeContext) -> Iterator[Verdict]:
-    """A verdict on the line that should come, and one for each that came when it should not."""
+    """Yields a verdict on the line that should come, and one for each that came when it should not."""
     named = ", ".join(expected.says)
     fitting = [one for one in sent if case.all_fit(expected.says, one.text)]
     if expected.between is not None:

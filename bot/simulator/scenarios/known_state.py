@@ -28,7 +28,7 @@ _SENT = (NotificationState.SENT, NotificationState.MERGED)
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A line that the bot wrote of its own accord."""
+    """A line that the bot wrote on its own initiative."""
 
     at: datetime
     kind: str
@@ -37,7 +37,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """Everything derived from one owner's messages. `facts` are the current versions, also of ended facts."""
+    """Everything derived from one owner's messages. `facts` are the current versions, those of ended facts too."""
 
     people: Sequence[Person]
     facts: Sequence[Fact]
@@ -56,7 +56,7 @@ class StoredMemory:
 
 
 def read(connection: Connection, user_id: int, now: datetime) -> StoredMemory:
-    """What is stored about an owner now, without what is hidden by a pending forgetting."""
+    """Reads what is stored about an owner, without what a pending forgetting hides."""
     kinds = FactFilter(include_invalid=True)
     versions = fact_repository.listing(connection, user_id, kinds, now=now, limit=_ALL)
     agent, key = _SNAPSHOT

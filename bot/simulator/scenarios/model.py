@@ -1,8 +1,4 @@
-"""A scenario: the virtual users, what they write and when, and what should be known at the end.
-
-Days count from 0, the scenario's `start`; times are in the user's own zone. `docs/simulation.md` explains the
-format with an example.
-"""
+"""A scenario: the virtual users, their messages with times, and what must be known at the end."""
 
 from __future__ import annotations
 
@@ -49,7 +45,7 @@ Text = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_text
 """A scripted text. `{date +3}`, `{weekday -1}` and `{month}` become dates counted from the day it is written."""
 
 Words = Annotated[str, Field(min_length=1), AfterValidator(_words), AfterValidator(_text)]
-"""Words that must occur, in any case, alternatives separated by |: `Львів|Львов`."""
+"""Words that must occur, in upper or lower case, alternatives separated by |: `Львів|Львов`."""
 
 Day = Annotated[int, Field(ge=0, le=3660)]
 
@@ -58,8 +54,8 @@ class ScriptedAct(ScenarioPart):
     """One act: exactly one of a text, a choice of texts, a button press, or an edit of the user's last message.
 
     `press` is how a button's label begins, alternatives separated by |; the newest message with such a button
-    counts. Without one nothing is pressed, and the report says so. `after` is the number of seconds since the act
-    before; without it the user's pace and the seed decide.
+    counts. If there is none, nothing is pressed, and the report says so. `after` is the number of seconds since the act
+    before; by default the user's pace and the seed decide.
     """
 
     text: Text | None = None
@@ -77,7 +73,7 @@ class ScriptedAct(ScenarioPart):
 
 
 class Pace(ScenarioPart):
-    """How fast somebody writes: seconds between two messages, and by how many minutes a talk may begin later."""
+    """The pace of a user: seconds between two messages, and by how many minutes a talk may begin later."""
 
     gap: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1, le=1500)]] = (25, 90)
     late: Annotated[int, Field(ge=0, le=240)] = 15
@@ -116,7 +112,7 @@ class Sitting(ScenarioPart):
 
 
 class SmallTalk(ScenarioPart):
-    """Small talk between the conversations, a number of times a week; the seed decides when and which lines."""
+    """Small talk between the conversations, some times a week; the seed decides when and which lines."""
 
     who: str
     per_week: Annotated[float, Field(gt=0, le=50)]
@@ -134,7 +130,7 @@ class KnownPerson(ScenarioPart):
 class KnownFact(ScenarioPart):
     """A fact that must be known: its text names `about` and contains all of `says`.
 
-    Since and until when, by days of the scenario; `until`: it must have ended. `slack` days more or less are right.
+    `since` and `until` are days of the scenario; with `until` it must have ended. A deviation of `slack` days is right.
     """
 
     about: Words
@@ -161,7 +157,7 @@ class ExpectedTask(ScenarioPart):
 
 
 class ExpectedNotice(ScenarioPart):
-    """A line that the bot writes of its own accord: about an occasion, a promise, a task, or to be in touch.
+    """A line that the bot writes on its own initiative: about an occasion, a promise, a task, or being in touch.
 
     `between` are the first and the last day on which it is right, once; `never` are days on which it would be wrong.
     """
@@ -174,7 +170,7 @@ class ExpectedNotice(ScenarioPart):
 class Truth(ScenarioPart):
     """What one user's memory must contain at the end. `unknown`: words that no derived text may contain any more.
 
-    With `notices`, lines about occasions or to be in touch that fit none of them count as beside the truth.
+    With `notices`, lines about occasions or being in touch that fit none of them count as `beside`.
     """
 
     people: list[KnownPerson] = []
@@ -201,7 +197,7 @@ class Question(ScenarioPart):
 
 
 class Scenario(ScenarioPart):
-    """`days` is its length, `start` its first day, unless a run is shifted by whole weeks."""
+    """A scenario; `days` is its length, `start` its first day, unless a run is shifted by whole weeks."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
     title: Annotated[str, Field(min_length=1)]

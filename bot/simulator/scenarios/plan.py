@@ -1,4 +1,4 @@
-"""The acts of every user in time: a scenario and a seed always give the same acts at the same moments."""
+"""The acts of all users with their times: a scenario and a seed always give the same acts at the same moments."""
 
 import random
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ WEEK = timedelta(days=7)
 ActKind = Literal["say", "edit", "press", "ask"]
 
 _SETTING_UP = time(8, 0)
-"""When everybody presses Start and sets the zone on the first day, before the first talk."""
+"""The time on the first day when all users press Start and set the zone, before the first talk."""
 
 _SETTING_UP_GAP = timedelta(seconds=20)
 _ASKING_AT = time(12, 0)
@@ -24,7 +24,7 @@ _CHATTER_HOURS = (9 * 60, 21 * 60)
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act of a virtual user. `at` is UTC, whole seconds. `ends` = a silence follows, in which memory is made.
+    """One act of a virtual user. `at` is UTC, whole seconds. `ends`: a silence follows, in which memory is made.
 
     `text` is the message, the new text of an edit, or how a button's label begins; `question` is its place in the list.
     """
@@ -39,7 +39,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`acts` in order of time, then `questions`; from `begins` to `ends`."""
+    """The acts in order of time, then `questions`; a plan lasts from `begins` to `ends`."""
 
     scenario: Scenario
     seed: int
@@ -57,7 +57,7 @@ def shifted(scenario: Scenario, last: date) -> date:
 
 
 def plan(scenario: Scenario, seed: int, start: date | None = None) -> Plan:
-    """The plan of a run. `start` replaces the scenario's own: whole weeks from it, so that weekdays stay the same."""
+    """Makes the plan of a run. `start` replaces the scenario's own: whole weeks later, so that weekdays stay."""
     first = start or scenario.start
     acts = [*_setting_up(scenario, first), *_talks(scenario, seed, first), *_chatter(scenario, seed, first)]
     acts.sort(key=lambda act: act.at)
@@ -111,7 +111,7 @@ def _chatter(scenario: Scenario, seed: int, first: date) -> Iterator[Act]:
             minute = chance.randint(*_CHATTER_HOURS)
             at = _moment(scenario, chatter.who, day, time(minute // 60, minute % 60))
             text = fill_dates(chance.choice(chatter.lines), day, scenario.users[chatter.who].language)
-            if day > first:  # nobody chats before he has pressed Start
+            if day > first:  # users do not chat before they have pressed Start
                 yield Act(at + timedelta(seconds=chance.randrange(60)), chatter.who, "say", text, ends=True)
 
 
@@ -132,7 +132,7 @@ def _spread(acts: list[Act]) -> Iterator[Act]:
 
 
 def _chance(scenario: Scenario, seed: int, part: str, n: int) -> random.Random:
-    """A random source for each part, so that an added talk leaves all others unchanged."""
+    """A random source for each part, so that an added talk does not change the others."""
     return random.Random(f"{scenario.name}:{seed}:{part}:{n}")
 
 

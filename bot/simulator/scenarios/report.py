@@ -28,7 +28,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class AgentCalls:
-    """What one agent asked of its model: calls, tokens sent, received and cached, and seconds waited."""
+    """The model calls of one agent: their number, tokens sent, received and cached, and seconds waited."""
 
     agent: str
     calls: int
@@ -44,7 +44,7 @@ class AgentCalls:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioOutcome:
-    """`took_s` are real seconds. `notes` name acts that could not be played as written."""
+    """The outcome of a run. `took_s` are real seconds; `notes` name acts that could not be played as written."""
 
     plan: Plan
     finished_at: datetime
@@ -57,7 +57,7 @@ class ScenarioOutcome:
     calls: Sequence[AgentCalls] = ()
 
     def with_notes(self, notes: Sequence[str], took_s: float, restless: int) -> ScenarioOutcome:
-        """Adds what only the player knows: `restless` is how often the bot did not become idle in time."""
+        """Adds what only the player knows; `restless` is how often the bot did not become idle in time."""
         late = [f"the bot did not come to rest in time, {restless} times"] if restless else []
         return replace(self, notes=(*self.notes, *notes, *late), took_s=took_s)
 

@@ -1,7 +1,7 @@
 """The Bot API over HTTP: `/bot<token>/METHOD` and `/file/bot<token>/PATH`, in Telegram's wire format.
 
 Bodies may be JSON, form or multipart; parameters may also stand in the query. Every call but getUpdates is written to
-the ledger, with its outcome and the fault that it met.
+the ledger, with its outcome and its fault, if any.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class _CallHandler:
             values, uploads = await _parameters(request)
         except ApiRefusal as refusal:
             return _refused(refusal)
-        except ClientDisconnect:  # a bot that was killed in the middle of its request; nobody reads this
+        except ClientDisconnect:  # a bot that was killed in the middle of its request: no client reads this
             return _refused(bad_request("the request was cut off"))
         fault = self._telegram.faults.take(method.name, values.get("chat_id"))
         return await self._around(method, values, uploads, fault, request)
@@ -89,7 +89,7 @@ class _CallHandler:
     async def _around(
         self, method: Method, values: Json, uploads: dict[str, Upload], fault: Fault | None, request: Request
     ) -> Response:
-        """Processes the call, with the effects of a fault before and after."""
+        """Processes the call, with the effects of a fault before and after it."""
         kind = fault.kind if fault is not None else ""
         if kind == "reset":
             self._record(method, values, 0, fault, description="connection reset before processing")
@@ -173,7 +173,7 @@ def _refused(refusal: ApiRefusal) -> Response:
 def _cut(request: Request) -> Response:
     client = request.client
     connections.reset_connection((client.host, client.port) if client is not None else None)
-    return Response(status_code=500)  # nobody hears it: the connection is gone
+    return Response(status_code=500)  # no client reads it: the connection is gone
 
 
 async def _hold(request: Request, telegram: Telegram, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The TCP connections of the server, so that a fault can cut one as a broken network does."""
+"""The TCP connections of the server, which a fault can cut like a broken network."""
 
 import asyncio
 import socket
@@ -28,7 +28,7 @@ def _peer(transport: asyncio.BaseTransport) -> tuple[str, int]:
 
 
 def reset_connection(client: tuple[str, int] | None) -> bool:
-    """Resets the connection of `client` (a TCP RST, nothing is sent); False if it is not known."""
+    """Resets the connection of `client` (a TCP RST; nothing is sent). Returns False if it is unknown."""
     transport = _open.get(client) if client is not None else None
     if not isinstance(transport, asyncio.Transport):
         return False

@@ -1,8 +1,4 @@
-"""The control API under `/sim`: how tests and virtual users act in the local Telegram and see what the bot did.
-
-All bodies and answers are JSON; what cannot be done answers 404 or 422 with `{"detail": ...}`.
-docs/testing.md lists the calls.
-"""
+"""The control API under `/sim`: tests and virtual users act in the local Telegram and see what the bot did."""
 
 import base64
 import binascii
@@ -26,7 +22,7 @@ from bot.simulator.telegram import Draft, Telegram
 from internal.scheduling.clock import SystemClock
 
 LONGEST_WAIT_S = 1.0
-"""What waits for something new in a chat asks again after that, so that no stop waits long for it."""
+"""Seconds that a call waits for something new in a chat, so that a stop never waits long; clients ask again."""
 
 
 class Body(BaseModel):
@@ -290,7 +286,7 @@ def _fault_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> No
 
 
 class acted:
-    """Turns what people cannot do into an HTTP answer."""
+    """Turns acts that people cannot do into an HTTP answer."""
 
     def __enter__(self) -> None:
         return None
@@ -303,7 +299,7 @@ class acted:
 
 
 def _content(repository: Repository, message: NewMessage) -> Json | None:
-    """The Message fields of what is not a text; None for a text."""
+    """The Message fields of content that is not a text; None for a text."""
     if message.contact is not None:
         return {"contact": message.contact}
     if message.document is not None:
@@ -314,7 +310,7 @@ def _content(repository: Repository, message: NewMessage) -> Json | None:
         upload = Upload(message.document.name, message.document.mime, content)
         return with_file(repository, _kind(message.media or "document"), upload, message.duration)
     if message.media is None:
-        # Without a text but with further fields, such as a poll, those are the content.
+        # Without a text, further fields, such as a poll, are the content.
         return {} if message.extra and not message.text else None
     return MEDIA[_kind(message.media)]()
 

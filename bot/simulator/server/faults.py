@@ -1,4 +1,4 @@
-"""Faults on demand: the next N calls of a method fail in a chosen way, as Telegram and networks really do."""
+"""Faults on demand: the next N calls of a method fail in a chosen way, as with Telegram and real networks."""
 
 import itertools
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Kind = Literal[
     "not_found",
 ]  # fmt: skip
 
-# Answered instead of being processed. The others change what happens around the processing.
+# These replace the processing; the others change what happens before and after it.
 _REFUSING = frozenset({
     "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "migrate", "too_large",
     "not_found",
@@ -103,7 +103,7 @@ class FaultBook:
         return number
 
     def take(self, method: str, chat_id: object) -> Fault | None:
-        """The fault that this call meets, used up by one; None when it goes well."""
+        """The fault of this call, used up by one; None if the call succeeds."""
         for order in self._orders:
             if not _matches(order.fault, method, chat_id):
                 continue

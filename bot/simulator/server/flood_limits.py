@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.simulator.server.errors import too_many_requests
 
-# What the limits count: Telegram counts typing actions, drafts and edits too.
+# What the limits count; Telegram counts typing actions, drafts and edits too.
 _COUNTED = ("send", "edit", "forward", "copy", "stop")
 _MINUTE = 60.0
 
@@ -17,7 +17,7 @@ _MINUTE = 60.0
 class FloodLimits(BaseModel):
     """Calls allowed: `per_chat` in `chat_seconds` in one private chat, `per_group` a minute, `overall` a second.
 
-    Telegram asks for one message a second in a chat and lets short bursts pass: so do twenty in fifteen seconds.
+    Telegram asks for one message a second in a chat but lets short bursts pass, like twenty in fifteen seconds here.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,7 +38,7 @@ class FloodGate:
         self._calls: dict[object, deque[float]] = {}
 
     def admit(self, method: str, chat_id: int) -> None:
-        """Counts one call; raises the 429 refusal, uncounted, when a window is full."""
+        """Counts one call. Raises the 429 refusal, without counting, if a window is full."""
         if not self.limits.enabled or not method.lower().startswith(_COUNTED):
             return
         now = self._clock()

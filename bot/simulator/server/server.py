@@ -31,7 +31,7 @@ def build(telegram: Telegram, *, storage: Path, local_only: bool = True) -> ASGI
     app.include_router(bot_api(telegram, webhook))
     app.include_router(control_api(telegram, webhook))
     app.include_router(group_api(telegram))
-    # Read once, when NiceGUI is imported; without it a folder appears in the current directory.
+    # Read once, when NiceGUI is imported; without it NiceGUI makes a folder in the current directory.
     os.environ["NICEGUI_STORAGE_PATH"] = str(storage)
     from bot.simulator.page import mount
 
@@ -60,7 +60,7 @@ class SameOrigin:
 
 
 class LoopbackOnly(SameOrigin):
-    """Also refuses a Host that is not this machine: a name that an attacker's DNS points here."""
+    """Refuses a Host that is not this machine, too: an attacker's DNS name may point here."""
 
     def allowed(self, headers: Headers) -> bool:
         host = headers.get("host", "")

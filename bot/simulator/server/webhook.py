@@ -18,7 +18,7 @@ _LONGEST_PAUSE = 30.0
 
 
 class Webhook:
-    """Posts the queue to the address that setWebhook gave; pauses double while the bot does not take it."""
+    """Posts the queue to the address of setWebhook; pauses double while the bot does not accept it."""
 
     def __init__(self, telegram: Telegram) -> None:
         self._telegram = telegram
@@ -57,7 +57,7 @@ class Webhook:
         return {**state, **self._last_error}
 
     def start(self) -> None:
-        """Begins delivery if an address is set; called again after setWebhook and at start of the server."""
+        """Begins delivery if an address is set; called after setWebhook and at the server's start."""
         self._stop_task()
         if self.active:
             self._task = asyncio.create_task(self._deliver(), name="webhook")
@@ -78,7 +78,7 @@ class Webhook:
         verify = ssl_context(target["url"])
         headers = {"X-Telegram-Bot-Api-Secret-Token": target["secret"]} if target["secret"] else {}
         async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers, trust_env=False, verify=verify) as client:
-            while not self._telegram.updates.closed:  # then waiting for updates would not wait
+            while not self._telegram.updates.closed:  # otherwise waiting for updates would not block
                 waiting = self._telegram.repository.pending_updates(0, 1)
                 if not waiting:
                     await self._telegram.updates.changed(_IDLE)
@@ -102,8 +102,8 @@ class Webhook:
         return False
 
     async def _carry_out(self, answer: httpx.Response) -> None:
-        """Calls the method that a bot names in its answer; as from Telegram, it never hears what came of it."""
-        from bot.simulator.methods.registry import METHODS, MethodCall  # they know the webhook too
+        """Calls the method that a bot names in its answer; like with Telegram, the bot never gets the result."""
+        from bot.simulator.methods.registry import METHODS, MethodCall  # these modules import the webhook
 
         with contextlib.suppress(ValueError, AttributeError, ApiRefusal):  # most answers are empty
             values = answer.json()
