@@ -34,7 +34,7 @@ class DispatcherHandlers:
             pressed=update.callback_query,
         )
         if update.message is not None and forward_of(update.message) is not None:
-            # Somebody else's words command and answer nothing.
+            # Forwarded words are neither a command nor an answer.
             silent = update.message.model_copy(update={"text": None, "caption": None})
             update = update.model_copy(update={"message": silent})
         handled = await self._dispatcher.feed_update(self._bot, update, chat=chat) is not UNHANDLED

@@ -16,7 +16,7 @@ class TelegramFiles:
 
     async def fetch(self, artifact: Artifact, most: int) -> bytes:
         """The bytes of a file, at most `most`. Raises UnreadableFile and FileUnavailable."""
-        if artifact.bot_id != self._bot.id:  # another token: that bot's files are not this one's
+        if artifact.bot_id != self._bot.id:  # the token has changed: this bot cannot fetch another bot's files
             raise UnreadableFile("gone")
         found = _Limited(most)
         try:
@@ -36,7 +36,7 @@ class TelegramFiles:
 
 
 class _Limited(BytesIO):
-    """Takes at most `most` bytes, whatever size was announced."""
+    """Reads at most `most` bytes, whatever size was announced."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

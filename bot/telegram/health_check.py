@@ -1,4 +1,4 @@
-"""What Telegram says about the bot: token, privacy mode, webhook, and whether the clocks agree. Changes nothing.
+"""Checks what Telegram reports about the bot: token, privacy mode, webhook and clock. Changes nothing.
 
 Without aiogram, whose import takes seconds. The addresses contain the token, so no error of the client is shown.
 """
@@ -28,10 +28,10 @@ class _Refused(Exception):
 async def check_telegram(
     config: TelegramConfig, api_base: str, token: str, *, known_bot: int | None, now: Callable[[], datetime]
 ) -> list[Check]:
-    """`known_bot` is the id of the bot whose chats are stored."""
+    """Makes the checks; `known_bot` is the id of the bot whose chats are stored."""
     address = f"{api_base.rstrip('/')}/bot{token}"
     try:
-        # Like the poller: without the proxies of the environment.
+        # Like the poller, without proxies from the environment.
         async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=ssl_context(address)) as client:
             me, server_time = await _ask(client, address, "getMe")
             hook, _ = await _ask(client, address, "getWebhookInfo")

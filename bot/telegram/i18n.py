@@ -16,7 +16,7 @@ from internal.language.dates.precision import DatePrecision
 LOCALES = Path(__file__).parent / "locales"
 
 LONG = 2_000
-"""Characters. The library refuses values of more than 2,500, and a fact or a typed text may be longer."""
+"""Characters after which a value is replaced by a stand-in: the library refuses more than 2,500."""
 
 Value = str | int | float | date
 
@@ -28,7 +28,7 @@ class Markdown(str):
 
 
 def phrase(lang: Language, key: str, **values: Value) -> str:
-    """The message with that key as Markdown; values are escaped, numbers and dates are written as the language does.
+    """The message with that key as Markdown; values are escaped, numbers and dates are formatted for the language.
 
     Raises KeyError for an unknown key or a missing value: both are mistakes of the program.
     """
@@ -42,7 +42,7 @@ def label(lang: Language, key: str, **values: Value) -> str:
 
 
 def day(lang: Language, local: date, precision: DatePrecision | None = None, *, alone: bool = False) -> str:
-    """A date as exact as it was stated: a year, a month or a day. `alone`: no preposition goes before it."""
+    """A date with the precision that was stated: a year, a month or a day. `alone`: no preposition precedes it."""
     forms, exact = _ALONE if alone else _AFTER_PREPOSITION, precision or ""
     return format_date(local, forms.get((exact, lang)) or forms.get((exact, "")) or "long", locale=lang)
 
@@ -65,7 +65,7 @@ def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
     pattern = messages.get_message(key).value if messages.has_message(key) else None
     if pattern is None:
         raise KeyError(f"{lang}: there is no message {key}")
-    # Stand-ins are formatted in place of long values: characters of Unicode's private area, which nobody types.
+    # Stand-ins are formatted in place of long values: characters of Unicode's private use area, which nobody types.
     stand_ins = {value: f"\uf8f0{n}\uf8f1" for n, value in enumerate(values.values()) if _is_long(value)}
     text, errors = messages.format_pattern(pattern, {name: stand_ins.get(v, v) for name, v in values.items()})
     if errors:
@@ -84,7 +84,7 @@ def _replaced(text: str, meant: Mapping[str, str]) -> str:
 
 
 def _stopped_once(text: str, values: Iterable[Value]) -> str:
-    """Drops the second of two full stops, where a value such as an initial ends with one."""
+    """Removes the second of two full stops, if a value such as an initial ends with one."""
     for value in values:
         if isinstance(value, str) and value.endswith((".", "…")):
             text = text.replace(f"{value}.", value)

@@ -32,14 +32,14 @@ COMMANDS = (
 OWNER_COMMANDS = (*COMMANDS, "access", "groups")
 
 MENU = ("today", "people", "facts", "tasks", "brief", "files", "forget", "undo", "settings", "more")
-"""What Telegram's menu shows: what people use day by day. The rest is listed by /more."""
+"""Commands in Telegram's menu: those of daily use. /more lists the rest."""
 
 DEFAULT: Language = "en"
-"""The menu for users of other languages."""
+"""The language of the menu for users of other languages."""
 
 RETRY_BASE, RETRY_MAX = timedelta(seconds=2), timedelta(minutes=10)
 TIMEOUT_S = 5
-"""The chat's other updates wait while its own menu is set."""
+"""Seconds for setting a chat's menu: the chat's other updates wait meanwhile."""
 
 
 def commands(lang: Language, names: Sequence[str] = MENU) -> list[BotCommand]:
@@ -65,8 +65,8 @@ def _button(miniapp: str, lang: Language) -> MenuButtonWebApp:
 class ChatMenus:
     """Menus of single chats: a chosen language may differ from Telegram's.
 
-    Such a menu hides those of `set_menu`, so it is set again whenever its user's language changes. What
-    Telegram fails at is set by `keep`, later.
+    Such a menu hides those of `set_menu`, so it is set again whenever its user's language changes. If
+    Telegram fails, `keep` sets it later.
     """
 
     def __init__(self, bot: Bot, miniapp: str = "") -> None:
@@ -76,7 +76,7 @@ class ChatMenus:
 
     async def show(self, user: User) -> None:
         """Sets the user's menu. Cosmetic: a refusal, as before the user ever wrote, is only logged."""
-        if user.user_id < 0:  # a group has the general menu
+        if user.user_id < 0:  # groups have the general menu
             return
         self._owed[user.user_id] = user
         if await _again_in(self._set(user)) is None:
@@ -84,7 +84,7 @@ class ChatMenus:
         self._woken.set()
 
     async def keep(self, owners: Sequence[User]) -> None:
-        """Sets the general menus and those of `owners`, and whatever failed, again and again until cancelled."""
+        """Sets the general menus and those of `owners`; repeats what failed until cancelled."""
         self._owed = {owner.user_id: owner for owner in owners} | self._owed
         general, failures = True, 0
         while True:
@@ -113,7 +113,7 @@ class ChatMenus:
 
 
 async def _again_in(setting: Awaitable[None]) -> float | None:
-    """Sets a menu. Returns None, or the least seconds after which it should be tried again."""
+    """Sets a menu. Returns None, or the least seconds after which to try again."""
     try:
         await setting
     except TelegramAPIError as error:

@@ -1,4 +1,4 @@
-"""Converts Telegram's types to the product's own: a message's text, author and attachments."""
+"""Converts Telegram's types to the product's own: the text, author and attachments of a message."""
 
 import json
 from datetime import UTC, datetime
@@ -31,10 +31,10 @@ PICTURES: Final = frozenset({"image/jpeg", "image/png", "image/webp"})
 """Types of documents that are pictures, as Telegram compresses them."""
 
 _SPELLED: Final = ("checklist", "poll", "venue")
-"""What is neither text nor medium, but has words."""
+"""Contents with words that are neither text nor a medium."""
 
 NOBODY: Final = "?"
-"""The name of an author whom nothing names."""
+"""The name of an unknown author."""
 
 _SESSION_COMMANDS: Final[tuple[Literal["/db", "/sa"], ...]] = ("/db", "/sa")
 
@@ -54,7 +54,7 @@ def speaker_of(message: Message) -> Speaker | None:
 
 
 def incoming_of(message: Message, bot_id: int) -> Incoming:
-    """A private message as the dialogue stores it; of /db, /sa and a /correct that is news only what follows."""
+    """A private message as the dialogue stores it, without the commands /db, /sa and a /correct with news."""
     author = message.from_user
     command, text = session_command(message)
     return Incoming(
@@ -87,7 +87,7 @@ def reaction_of(changed: MessageReactionUpdated, bot_id: int, owner_id: int | No
 
 
 def chat_of(raw: str) -> int | None:
-    """The chat that keeps an update (as JSON) in order; None if it has none or cannot be read."""
+    """The chat of an update in JSON, which keeps its order; None if it has none or cannot be read."""
     match json.loads(raw):
         case {"callback_query": {"message": {"chat": {"id": int(chat_id)}}}} if chat_id < 0:
             return _stored(chat_id)
@@ -111,12 +111,12 @@ def _stored(number: int) -> int | None:
 
 
 def thread_of(message: MaybeInaccessibleMessageUnion | None) -> int | None:
-    """The topic of a message; a mere chain of replies in a group is none."""
+    """The topic of a message; in a group, a mere chain of replies is not a topic."""
     return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 
 
 def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:
-    """The command at the beginning of the message that opens or continues a session, and the text after it."""
+    """The command at the beginning of a message that opens or continues a session, and the text after it."""
     text = _with_quotations(message)
     first = next(iter(message.entities or message.caption_entities or ()), None)
     if first is None or first.type != "bot_command" or first.offset != 0 or forward_of(message) is not None:
@@ -131,7 +131,7 @@ def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str
 
 
 def _with_quotations(message: Message) -> str:
-    """The text or caption, with the lines that Telegram shows as a quotation marked by ">"."""
+    """The text or caption, with lines in a quotation marked by ">"."""
     text = message.text or message.caption or spelled_out(message)
     quotations = [one for one in message.entities or message.caption_entities or () if "blockquote" in one.type]
     for one in sorted(quotations, key=lambda one: one.offset, reverse=True):
@@ -147,7 +147,7 @@ def cut_utf16(text: str, start: int, end: int | None = None) -> str:
 
 
 def quoted_of(message: Message, bot_id: int) -> Quoted | None:
-    """What a message answers: a message of this chat or of another one, a story, or the part of it that was picked."""
+    """What a message replies to: a message of this chat or of another one, a story, or the selected part of it."""
     part, replied = message.quote.text if message.quote else "", message.reply_to_message
     if replied is None:
         return _quoted_from_elsewhere(message, part)
@@ -182,7 +182,7 @@ def _kinds(shown: Message | ExternalReplyInfo) -> str:
 
 
 def spelled_out(message: Message) -> str:
-    """The words of a list to tick off, a poll or a place."""
+    """The words of a checklist, a poll or a place."""
     if message.checklist is not None:
         tasks = (f"{'☑' if task.completion_date else '☐'} {task.text}" for task in message.checklist.tasks)
         return "\n".join((message.checklist.title, *tasks))
@@ -192,7 +192,7 @@ def spelled_out(message: Message) -> str:
 
 
 def forward_of(message: Message) -> ForwardOrigin | None:
-    """The author of a forward; None for a message of one's own."""
+    """The author of a forward; None for the sender's own message."""
     if message.forward_origin is None and message.forward_date is not None:
         return _old_forward_of(message, message.forward_date)
     return _origin(message.forward_origin)
@@ -202,7 +202,7 @@ def _origin(origin: MessageOriginUnion | None) -> ForwardOrigin | None:
     match origin:
         case MessageOriginUser():
             sender = origin.sender_user
-            if sender.is_bot:  # nobody to remember
+            if sender.is_bot:  # no author to store
                 return ForwardOrigin("user", sender.full_name, date=origin.date)
             return ForwardOrigin("user", sender.full_name, sender.id, sender.username, origin.date)
         case MessageOriginHiddenUser():
@@ -215,7 +215,7 @@ def _origin(origin: MessageOriginUnion | None) -> ForwardOrigin | None:
 
 
 def _old_forward_of(message: Message, date: datetime) -> ForwardOrigin:
-    """The origin as a Bot API server from before 2024 gives it."""
+    """The origin in the form of Bot API servers from before 2024."""
     author = message.forward_from or message.forward_from_chat
     name = author.full_name if author else message.forward_sender_name or NOBODY
     if isinstance(author, User) and not author.is_bot:
@@ -233,7 +233,7 @@ def attachments_of(message: Message) -> list[dict[str, Any]]:
     if message.animation is not None:
         found = [item for item in found if item["kind"] != "document"]  # Telegram sends an animation as both
     if message.venue is not None:
-        found = [item for item in found if item["kind"] != "location"]  # and a place
+        found = [item for item in found if item["kind"] != "location"]  # Telegram sends a venue as a place too
     if message.contact is not None:
         contact = message.contact
         name = " ".join(part for part in (contact.first_name, contact.last_name) if part)
@@ -245,11 +245,11 @@ def attachments_of(message: Message) -> list[dict[str, Any]]:
 
 
 def _medium(kind: str, medium: Any) -> dict[str, Any]:
-    """A medium with the name of its file and, for who reads it, how to fetch that."""
+    """A medium with the name of its file and, for readers, how to fetch it."""
     largest = medium[-1] if isinstance(medium, list) and medium else medium
     file_id, name = getattr(largest, "file_id", None), getattr(largest, "file_name", None)
     mime, size = getattr(largest, "mime_type", None), getattr(largest, "file_size", None)
-    if kind == "document" and mime in PICTURES:  # sent "as a file", it is a picture all the same
+    if kind == "document" and mime in PICTURES:  # a picture sent "as a file"
         kind = "photo"
     if kind == "document" and str(mime).startswith("audio/"):
         kind = "audio"
@@ -260,7 +260,7 @@ def _medium(kind: str, medium: Any) -> dict[str, Any]:
 
 
 def holds_contacts(message: Message) -> bool:
-    """Whether a file is an address book: a vCard, or Google's CSV as it is called when it is saved."""
+    """Whether a file is an address book: a vCard, or a CSV with Google's default name."""
     file = message.document
     name = (file.file_name or "").lower() if file is not None else ""
     card = file is not None and (name.endswith(".vcf") or file.mime_type in ("text/vcard", "text/x-vcard"))
@@ -268,7 +268,7 @@ def holds_contacts(message: Message) -> bool:
 
 
 def is_command(message: Message) -> bool:
-    """Whether the owner commands something; what he forwards is somebody else's word."""
+    """Whether a message is a command of the owner; forwarded words are not."""
     begins = any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())
     return begins and forward_of(message) is None
 

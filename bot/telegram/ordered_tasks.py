@@ -29,7 +29,7 @@ class _Chain:
 class OrderedTasks:
     """Runs each key's jobs one after another. A key without jobs takes no memory.
 
-    After `drain`, new jobs are ignored: they are due in the database, and taken up at the next start.
+    After `drain`, new jobs are ignored: they stay due in the database until the next start.
     """
 
     def __init__(self, name: str) -> None:
@@ -38,7 +38,7 @@ class OrderedTasks:
         self._chains: dict[Hashable, _Chain] = {}
 
     def add(self, key: Hashable, job: Job, *, shard: int | None = None, dropped: Callable[[], None] = _nothing) -> bool:
-        """Adds a job of this shard after those of its key. False if it was ignored."""
+        """Adds a job of this shard after those of its key. Returns False if it was ignored."""
         if self._closing:
             return False
         chain = self._chains.get(key)
@@ -67,7 +67,7 @@ class OrderedTasks:
         return {chain.shard for chain in self._chains.values() if chain.shard is not None}
 
     async def drain(self, seconds: float) -> None:
-        """Waits up to `seconds` for running jobs, then cancels them: what was stored is taken up again at start."""
+        """Waits up to `seconds` for running jobs, then cancels them: stored work is taken up at the next start."""
         self._closing = True
         await _ended(list(self._chains.values()), seconds)
 
@@ -89,7 +89,7 @@ class OrderedTasks:
             del self._chains[key]
 
     def _never_begun(self, key: Hashable, chain: _Chain) -> None:
-        """Cleans up after a task that was cancelled before its first step, and so ran none of its own code."""
+        """Cleans up after a task that was cancelled before its first step, so that none of its own code ran."""
         if self._chains.get(key) is chain:
             del self._chains[key]
             for _, dropped in chain.jobs:
@@ -100,7 +100,7 @@ class OrderedTasks:
             await job()
         except LeaseLost:  # another worker does it
             log.info("job_taken_over", extra={"chain": self._name})
-        except Exception:  # boundary of a lane: what failed stays due in the database
+        except Exception:  # outermost handler of a lane: failed work stays due in the database
             log.exception("job_failed", extra={"chain": self._name})
 
 

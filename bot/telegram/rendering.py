@@ -20,7 +20,7 @@ __all__ = ["LIMIT", "Rendered", "draft", "escape", "render", "render_plain", "ut
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MARKS = re.compile(r"[\\`*_{}\[\]#+\-.!|>~<&$=]")
 _REFERENCES = {"\\": "&#92;", "[": "&#91;", "]": "&#93;"}
-"""Behind a backslash the converter would take brackets for the beginning of a LaTeX formula."""
+"""References for characters after a backslash: the converter would take brackets for the start of a LaTeX formula."""
 
 _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
 
@@ -38,9 +38,9 @@ def render_plain(text: str) -> list[Rendered]:
 
 
 def draft(markdown: str) -> Rendered | None:
-    """What to show while the Markdown is still being written: the message growing now, None before its first word.
+    """Renders Markdown that is still being written: the growing message, or None before its first word.
 
-    Open marks are closed, and a mark that may yet become something else waits, so that
+    Open marks are closed, and a mark whose meaning may still change is held back, so that
     the shown text only grows.
     """
     text, spans = _convert(_settled(_clean(markdown)))
@@ -71,7 +71,7 @@ def _has_table(markdown: str) -> bool:
 
 
 def _clean(text: str) -> str:
-    """The text without what no message can contain: control characters and halves of surrogate pairs."""
+    """The text without characters that no message can contain: control characters and halves of surrogate pairs."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -102,7 +102,7 @@ def _convert(markdown: str) -> tuple[str, list[EntitySpan]]:
 
 
 def _literal(markdown: str) -> str:
-    """Marks that are the author's text, escaped: HTML, which the converter drops, and prices read as formulas."""
+    """Escapes marks that are the author's text: HTML, which the converter drops, and prices read as formulas."""
     if "<" not in markdown and "$" not in markdown:
         return markdown
     while offsets := _misread(markdown):
@@ -113,7 +113,7 @@ def _literal(markdown: str) -> str:
 
 
 def _misread(markdown: str) -> set[int]:
-    """Byte offsets of the marks to escape. An escaped mark is not found again, so escaping comes to an end."""
+    """Byte offsets of the marks to escape. An escaped mark is not found again, so that escaping ends."""
     source = markdown.encode()
     offsets: set[int] = set()
     for payload, span in pyromark.events_with_range(markdown, options=STANDARD_OPTIONS):
@@ -128,7 +128,7 @@ def _misread(markdown: str) -> set[int]:
 
 
 def _is_price(formula: str, before: bytes) -> bool:
-    """`5$, потом 7$` is two prices: a sum stands before the mark, or words of a language between the two."""
+    """Whether a formula is two prices, like `5$, потом 7$`: a sum precedes the mark, or words stand between the two."""
     return before[-1:].isdigit() or re.search(r"[^\W\d_a-zA-Z]|[a-zA-Z]+ [a-zA-Z]{2,}", formula) is not None
 
 
@@ -140,7 +140,7 @@ _INLINE = re.compile(r"\\.|`+|\*\*|\*|~~|\|\||__|_", re.DOTALL)
 
 
 def _settled(markdown: str) -> str:
-    """The Markdown so far without a tail that the next letters may change, open marks closed."""
+    """The Markdown so far, without an end that the next letters may change, and with open marks closed."""
     fences = list(_FENCE.finditer(markdown))
     if len(fences) % 2:
         return _HELD_FENCE.sub("", markdown)
@@ -152,14 +152,14 @@ def _settled(markdown: str) -> str:
 
 def _without_tail(block: str) -> str:
     if block.startswith("|") and block.count("\n") < 2:
-        return ""  # a table is not one before the line under its header
+        return ""  # a table is not recognised before the line below its header
     block = _HELD_LINE.sub("", block)
     block = _HELD_LINK.sub(r"\1", block)
     return block.rstrip("*_~|`\\ \t")
 
 
 def _closers(block: str) -> str:
-    """The marks that close what is open at the end of a block, innermost first."""
+    """The marks that close the open ones at the end of a block, innermost first."""
     stack: list[str] = []
     for match in _INLINE.finditer(block):
         mark = match[0]

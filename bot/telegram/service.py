@@ -63,11 +63,11 @@ from internal.telemetry.metrics import Metrics
 log = logging.getLogger(__name__)
 
 POLL_FRESH = timedelta(seconds=90)
-"""Seconds without an answered poll after which the bot counts as disconnected; a poll is answered within 25 s."""
+"""The time without an answered poll after which the bot counts as disconnected; a poll is answered within 25 s."""
 
 
 LOOK_EVERY_S = 1.0
-"""A worker looks for work of others this often, even if it hears nothing: behind a pooler no bell is rung."""
+"""Seconds between lookups for work of other workers: behind a connection pooler no notifications arrive."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class PollMonitor:
     clock: Clock
     last: datetime | None = None
     standing_by: bool = False
-    """Another worker polls."""
+    """Whether another worker polls."""
 
     def polled(self) -> None:
         self.last = self.clock.now()
@@ -93,7 +93,7 @@ class PollMonitor:
 
 @dataclass(frozen=True, slots=True)
 class WorkerShare:
-    """How a worker shares the chats with others."""
+    """The part of the chats that a worker serves, and the others that share them."""
 
     database: Database
     leases: Leases
@@ -112,14 +112,14 @@ class TelegramService:
     monitor: PollMonitor
     menus: ChatMenus
     part: WorkerShare | None = None
-    """None for the only process of a database: it serves every chat."""
+    """The worker's share, or None for the only process of a database, which serves all chats."""
     reading: ArtifactReading | None = None
     _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def resume(self) -> None:
-        """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer.
+        """Takes up unfinished work of the last process: interrupted sends, accepted updates, turns without an answer.
 
-        One of several workers does so for each shard it is given.
+        A worker among several does this for each shard that it gets.
         """
         if self.part is not None:
             await self._serving.enter_async_context(self.part.shards.kept(self))
@@ -139,7 +139,7 @@ class TelegramService:
         return endless
 
     async def stop(self) -> None:
-        """Saves and drains within about 12 s in all; the rest is taken up at the next start."""
+        """Saves and drains within about 12 s; the rest is taken up at the next start."""
         if self.part is not None:
             await self.part.shards.leave()
         await self.ingest.drain(2)
@@ -155,7 +155,7 @@ class TelegramService:
             log.info("taken_over", extra={"sends_unknown": unknown, "turns": turns})
 
     async def read_files(self, reading: ArtifactReading) -> int:
-        """Reads the files that no turn read in time. What was said in those that are heard late is answered."""
+        """Reads the files that no turn read in time, and answers what was said in recordings that are heard late."""
         count = await reading.read_waiting()
         if count:
             await self.lanes.resume(self.bot.id, self.part.shards.served if self.part else None)
@@ -173,14 +173,14 @@ class TelegramService:
         await asyncio.gather(self.lanes.leave(shards, seconds), self.sender.leave(shards, seconds))
 
     async def _take_up(self, shards: Collection[int] | None) -> tuple[int, int]:
-        """The numbers of messages with unknown outcome and of unanswered turns; None: in all shards."""
+        """Takes up messages with unknown outcome and unanswered turns (None: of all shards). Returns their numbers."""
         unknown = await self.delivery.recover(self.bot.id, shards)
         for _ in range(unknown):
             self.monitor.metrics.send_unknown()
         return unknown, await self.lanes.resume(self.bot.id, shards)
 
     async def _follow(self, part: WorkerShare) -> None:
-        """Looks for work that another worker stored for a chat of ours."""
+        """Looks for work that another worker stored for a chat of this worker."""
 
         def hear(wake: Callable[[], None], key: str) -> None:
             if part.shards.served is None or shard_of(int(key)) in part.shards.served:
@@ -195,7 +195,7 @@ class TelegramService:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _poll_alone(self, poller: Poller, leases: Leases) -> None:
-        """Polls while no other worker does. Updates another worker has taken over are not stored or confirmed."""
+        """Polls while no other worker does. Updates that another worker has taken over are not stored or confirmed."""
         name = f"poller:{self.bot.id}"
         while True:
             self.monitor.standing_by = True
@@ -208,9 +208,9 @@ class TelegramService:
 
 
 class BotSession(AiohttpSession):
-    """aiogram's client with only TelegramAPIErrors.
+    """aiogram's client, which raises only TelegramAPIErrors.
 
-    Of a message that was sent only the id is read, whatever else Telegram tells of it: a field that this program does
+    From the answer to a sent message only the id is read: a field that this program does
     not know must not make it send the message again. A gateway's page counts as an error of the server.
     """
 
@@ -242,12 +242,12 @@ _SENDING: Final = SendMessage | SendRichMessage | SendDocument | SendPhoto | Sen
 
 @functools.cache
 def _response_type(returned: Any) -> type[Response[Any]]:
-    """What aiogram reads such an answer with. Kept: pydantic forgets unused types, and making one costs 4 ms."""
+    """The type with which aiogram reads an answer. Cached: pydantic drops unused types, and making one takes 4 ms."""
     return Response[returned]
 
 
 def _refused(method: TelegramMethod[Any], status: int, answer: Mapping[str, Any]) -> TelegramAPIError:
-    """The refusal of an answer that aiogram cannot read, such as a gateway's page."""
+    """The refusal in an answer that aiogram cannot read, such as a gateway's page."""
     said = str(answer.get("description") or f"HTTP {status}")
     match answer.get("parameters"):
         case {"retry_after": int(seconds) | float(seconds)} if seconds > 0:

@@ -9,7 +9,7 @@ from typing import Any
 import regex
 
 LIMIT = 4096
-"""UTF-16 units a message may hold. Source: Bot API, sendMessage."""
+"""The most UTF-16 units of a message. Source: Bot API, sendMessage."""
 
 _SENTENCE_ENDS = ".!?…"
 _CLOSING = "»\"'”’)]"
@@ -39,7 +39,7 @@ def split(text: str, spans: list[EntitySpan], limit: int = LIMIT) -> list[Part]:
 
 
 class _Cutter:
-    """Positions are indices of Python characters; `units[i]` is the number of UTF-16 units before character i."""
+    """Cuts a text; positions are indices of Python characters, `units[i]` the UTF-16 units before character i."""
 
     def __init__(self, text: str, spans: list[EntitySpan], limit: int) -> None:
         self.text, self.limit = text, limit
@@ -60,7 +60,7 @@ class _Cutter:
                 yield start, end
                 return
             seen = self._first_seen(start)
-            if seen >= last:  # nothing but blanks would fit
+            if seen >= last:  # only blanks would fit
                 start = seen
                 continue
             cut = self._cut(start, seen, last)
@@ -68,11 +68,11 @@ class _Cutter:
             start = cut
 
     def _reach(self, start: int) -> int:
-        """The furthest position a part from `start` can end at; at least one character, even if that is too long."""
+        """The last position at which a part from `start` can end; at least one character, even if that is too long."""
         return max(start + 1, bisect_right(self.units, self.units[start] + self.limit) - 1)
 
     def _cut(self, start: int, seen: int, last: int) -> int:
-        """Where the part from `start` ends: in (seen, last]."""
+        """The end of the part from `start`, in (seen, last]."""
         half = max(seen + 1, bisect_left(self.units, self.units[start] + self.limit // 2))
         borders = (
             (self._ends_paragraph, half),
@@ -107,14 +107,14 @@ class _Cutter:
         return next((at for at in range(start, len(self.text)) if not self.text[at].isspace()), len(self.text))
 
     def _graphemes(self) -> bytearray:
-        """1 where a grapheme ends, so that no visible character is cut."""
+        """A 1 at each end of a grapheme, so that no visible character is cut."""
         marks = bytearray(len(self.text) + 1)
         for match in regex.finditer(r"\X", self.text):
             marks[match.end()] = 1
         return marks
 
     def _outside_spans(self) -> bytearray:
-        """The same without the positions strictly inside an entity that fits a message."""
+        """Like `_graphemes`, but without positions strictly inside an entity that fits a message."""
         marks = bytearray(self.whole)
         for span in self.spans:
             if span.length <= self.limit:

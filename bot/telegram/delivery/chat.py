@@ -1,4 +1,4 @@
-"""The chat of a handler: what it may send there."""
+"""The port through which a handler sends to its chat."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +13,7 @@ Keyboard = Sequence[Sequence[tuple[str, str]]]
 class Chat(Protocol):
     """Everything sent through a chat becomes an outbox row keyed by the update that caused it.
 
-    So a handler that runs again after a crash sends nothing twice, provided it says the same things in the same order.
+    A handler that runs again after a crash sends nothing twice, if it sends the same messages in the same order.
     Texts are Markdown; they are rendered to Telegram entities and split here.
     """
 
@@ -30,16 +30,16 @@ class Chat(Protocol):
     def thread_id(self) -> int | None: ...
 
     async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
-        """A new message."""
+        """Sends a new message."""
 
     async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
         """Replaces the message whose button was pressed; sends a new one if it no longer exists."""
 
     async def toast(self, text: str = "") -> None:
-        """Answers a button press, once; without this it is answered after the handler (cosmetic: may be lost)."""
+        """Answers a button press, once; otherwise the press is answered after the handler (cosmetic: may be lost)."""
 
     def working(self) -> AbstractAsyncContextManager[None]:
-        """Shows that an answer is being prepared, for as long as the block takes (cosmetic: may be lost)."""
+        """Shows that an answer is being prepared while the block runs (cosmetic: may be lost)."""
 
     async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
         """Runs `work` in the background after the handler returns, so that the chat's updates need not wait.

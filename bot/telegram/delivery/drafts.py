@@ -27,16 +27,16 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 INTERVAL_S = 0.9
-"""Between two updates of one draft: faster ones only use up the flood limit."""
+"""Seconds between two updates of one draft; faster updates only use up the flood limit."""
 
 QUIET_S = 0.25
-"""An answer that is there sooner needs neither "typing" nor a draft."""
+"""Seconds before "typing" or a draft is shown: a faster answer needs neither."""
 
 REFRESH_S = 20.0
-"""Telegram shows a draft for 30 seconds: an unchanged one is sent again before that."""
+"""Seconds after which an unchanged draft is sent again: Telegram shows a draft for 30 seconds."""
 
 EDIT_TIMEOUT_S = 5
-"""The answer waits this long for a running edit of its placeholder: an edit broken off could still arrive after it."""
+"""Seconds that the answer waits for a running edit of its placeholder: an aborted edit could still arrive later."""
 
 PLACEHOLDER = "…"
 STOP_CALLBACK = "stop:"
@@ -87,7 +87,7 @@ class TelegramDrafts:
         if active is not None and active.editing is not None:
             await asyncio.gather(active.editing, return_exceptions=True)
         if active is not None and active.enqueued:
-            # After the write that may still be running: an earlier read would not see its placeholder.
+            # After a write that may still be running: an earlier read would miss its placeholder.
             placeholder = await self._database.write(
                 lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn))
             )
@@ -103,7 +103,7 @@ class TelegramDrafts:
         return None
 
     async def close(self) -> None:
-        """Ends every draft that is still shown because its turn was broken off."""
+        """Ends all drafts that are still shown because their turns were aborted."""
         shown = [(active.task, active.editing) for active in self._showing.values()]
         tasks = [task for both in shown for task in both if task is not None]
         self._showing.clear()
@@ -120,7 +120,7 @@ class TelegramDrafts:
                 await self._update(active)
             except TelegramAPIError as error:
                 self._log_dropped(active.turn, "draft_shed", error)
-            except Exception:  # boundary of a cosmetic task: the answer itself must not fail with it
+            except Exception:  # outermost handler of a cosmetic task: the answer itself must not fail with it
                 log.exception("draft_failed", extra={"turn": active.turn.id})
             await asyncio.sleep(INTERVAL_S)
             with contextlib.suppress(TimeoutError):

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 GLOBAL_PER_SECOND = 25.0
 GLOBAL_BURST_S = 0.16
-"""Burst and refill together stay below the 30 calls that Telegram grants in any one second: 4 + 25."""
+"""Seconds of burst: with the refill it stays below the 30 calls that Telegram grants in any one second: 4 + 25."""
 CHAT_PER_SECOND = 1.0
 CHAT_BURST = 4.0
 GROUP_PER_SECOND = 17 / 60
 GROUP_BURST = 3.0
 ROUNDING = 1e-6
-"""Smallest fraction of a token that counts: a wait too short to move the clock would repeat without end."""
+"""The smallest fraction of a token that counts: a wait too short to move the clock would repeat without end."""
 KNOWN_CHATS = 10_000
-"""Buckets kept in memory; a chat that is dropped has been silent for long, so its bucket is full again anyway."""
+"""The most buckets kept in memory; a chat that is dropped has been silent for long, so its bucket is full again."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class _Bucket:
 
 
 class Budget:
-    """`take` waits until a call is allowed; `try_take` is for cosmetic calls, dropped when the budget is low."""
+    """The flood limits; `take` waits until a call is allowed, `try_take` drops cosmetic calls on a low budget."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Budget:
         self._muted: dict[int, float] = {}
 
     def share(self, workers: int) -> None:
-        """Leaves the other workers their share of the overall budget; a chat's own belongs to the worker serving it."""
+        """Reduces the overall budget to this worker's share; a chat's own budget belongs to the worker serving it."""
         burst = max(self._most_burst / workers, 1.0)
-        # Each worker may have one call ready at any time: the rate is lowered by as many.
+        # Each worker may have one call ready at any time: the rate is lowered by that many.
         rate = max(self._most_rate + self._most_burst - burst * workers, 1.0) / workers
         if (self._all.rate, self._all.burst) != (rate, burst):
             self._all = _Bucket(rate, burst, min(self._all.level, burst), self._all.at)

@@ -29,22 +29,22 @@ log = logging.getLogger(__name__)
 
 
 TOAST_TIMEOUT_S = 5
-"""The chat's other updates wait for this call, and Telegram forgets a button press after a short time anyway."""
+"""Seconds for answering a press: the chat's other updates wait for it, and Telegram soon forgets the press."""
 
 
 TYPING_S = 4.5
-"""Telegram shows "typing" for five seconds."""
+"""Seconds between two "typing" actions: Telegram shows one for five seconds."""
 
 
 MOST_BYTES = 49 * 2**20
-"""Telegram takes uploads of up to 50 MB."""
+"""The most bytes of an upload; Telegram accepts up to 50 MB."""
 
 
 @dataclass(eq=False)
 class OutboxChat:
     """Implements `Chat`. `key` names the update; the n-th message sent for it always has the same dedupe key.
 
-    `rest` is the work left to do in the background once the handler has returned.
+    `rest` is the work to do in the background after the handler has returned.
     """
 
     bot: Bot
@@ -171,7 +171,7 @@ class OutboxChat:
         now, trigger = self.clock.now(), current_trigger()
 
         def work(connection: Connection) -> None:
-            if trigger is not None:  # recorded first, so that what is sent at once leads back to it
+            if trigger is not None:  # recorded first, so that messages sent at once can refer to it
                 events.record_trigger(connection, trigger, self.user.user_id, now)
             for row in rows:
                 mailbox.enqueue(connection, row, now)
@@ -180,7 +180,7 @@ class OutboxChat:
 
 
 def _packed(filename: str, content: str, most: int) -> list[str]:
-    """A zip archive with the file, in base64, cut into parts of at most `most` bytes; joined they are the archive."""
+    """A zip archive with the file, in base64, cut into parts of at most `most` bytes, to be joined again."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(filename, content)

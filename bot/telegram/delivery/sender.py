@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 200
 LONGEST_SLEEP = timedelta(seconds=5)
-"""The sender looks at the outbox at least this often, even if it expects nothing."""
+"""The longest pause between two reads of the outbox, even if nothing is expected."""
 
 
 _NO_THREAD = re.compile(r"thread not found|topic_(?:closed|deleted|id_invalid)", re.IGNORECASE)
@@ -66,11 +66,11 @@ class SendObserver(Protocol):
 
 
 Speak = Callable[[int, str], Awaitable[bytes]]
-"""A text as an Ogg file with Opus, made for a user."""
+"""Turns a text for a user into speech: an Ogg file with Opus."""
 
 
 class Sender:
-    """Sends due messages until cancelled. `wake` tells it that there are new ones."""
+    """Sends due messages until cancelled; `wake` reports new ones."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Sender:
         *,
         rich: bool = True,
     ) -> None:
-        """`rich`: tables are sent as rich messages, until the server says that it has none."""
+        """`rich`: tables are sent as rich messages, until the server says that it does not support them."""
         self._speak, self._rich = speak, rich
         self._bot, self._delivery, self._budget = bot, delivery, budget
         self._observer, self._clock, self._shards = observer, clock, shards
@@ -100,21 +100,21 @@ class Sender:
             try:
                 _, next_due_at = await self._send_due()
                 wait = self._until(next_due_at)
-            except Exception:  # boundary of the sender: the rows are still in the outbox
+            except Exception:  # outermost handler of the sender: the rows are still in the outbox
                 log.exception("outbox_lookup_failed")
                 wait = LONGEST_SLEEP
             await self._sleep(wait)
 
     def at_work(self) -> set[int]:
-        """The shards to which something is being sent."""
+        """The shards with messages being sent."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
-        """Waits up to `seconds` for the answers to what is being sent in these shards."""
+        """Waits up to `seconds` for the answers to messages being sent in these shards."""
         await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
-        """Sends what can be sent within `seconds`; requests under way have that long to be answered."""
+        """Sends for up to `seconds`; requests under way have that long to be answered."""
         try:
             async with asyncio.timeout(seconds):
                 await self._send_all()
@@ -124,11 +124,11 @@ class Sender:
 
     async def _send_all(self) -> None:
         while (await self._send_due())[0] or self._chains:
-            self._woken.clear()  # or nobody else would have a turn meanwhile
+            self._woken.clear()  # otherwise no other task would run meanwhile
             await self._sleep(timedelta(milliseconds=50))
 
     async def _send_due(self) -> tuple[int, datetime | None]:
-        """Starts sending what is due. Returns how many messages are due, and when the next one becomes due."""
+        """Starts sending due messages. Returns how many are due, and when the next one becomes due."""
         rows, next_due_at = await self._delivery.look(BATCH, self._shards.served)
         served = self._shards.served
         for row in rows:
@@ -141,7 +141,7 @@ class Sender:
     def _until(self, due_at: datetime | None) -> timedelta:
         if due_at is None:
             return LONGEST_SLEEP
-        # Rows that are due but busy wake the sender when they are done; this is only for those due later.
+        # Rows that are due but busy wake the sender when they are done; this covers only those due later.
         return min(max(due_at - self._clock.now(), timedelta(seconds=1)), LONGEST_SLEEP)
 
     async def _sleep(self, wait: timedelta) -> None:
@@ -177,7 +177,7 @@ class Sender:
         except TelegramAPIError as error:
             self._observer.telegram_error(method, type(error).__name__)
             await self._until_written(lambda error=error: self._record(row, out, error))  # type: ignore[misc]
-        except Exception as error:  # boundary of a message: one that cannot even be built must not block its chat
+        except Exception as error:  # outermost handler of a message: one that cannot be built must not block its chat
             log.exception("message_not_built", extra={"outbox": row.id})
             error_text = type(error).__name__
             await self._until_written(lambda: self._delivery.refused(row, error_text))
@@ -218,7 +218,7 @@ class Sender:
         log.warning("send_failed", extra={"outbox": row.id, "error": error_text})
 
     async def _call(self, out: Outgoing) -> int | None:
-        """Sends it; what Telegram refuses of it (formatting, thread, the message to edit) is left out."""
+        """Sends a message; a part that Telegram refuses (formatting, thread, the message to edit) is left out."""
         if out.rich is not None and not self._rich:
             out = replace(out, rich=None)
         while True:
@@ -299,7 +299,7 @@ class Sender:
 
 
 def describe(error: TelegramAPIError) -> str:
-    """An error for logs and rows. aiogram's network errors contain the URL with the token: only their type is shown."""
+    """Describes an error for logs and rows. aiogram's network errors contain the token: only their type is shown."""
     if isinstance(error, TelegramNetworkError):
         cause = error.__cause__ or error.__context__
         return f"network: {type(cause).__name__ if cause else 'unknown'}"
@@ -313,7 +313,7 @@ def never_left(error: TelegramNetworkError) -> bool:
 
 
 def _without_refused(out: Outgoing, refusal: str) -> Outgoing | None:
-    """The message without what Telegram refused of it: words matter more; None if there is nothing to leave out."""
+    """The message without the part that Telegram refused, as the words matter more; None if nothing can be left out."""
     said = refusal.lower()
     if out.rich is not None:
         return replace(out, rich=None)

@@ -29,8 +29,8 @@ from bot.telegram.handlers.tasks import tasks, team
 def build_router(services: Services) -> Router:
     """The router of every command, button press, contact card and awaited answer of an admitted user in private.
 
-    Feed updates with `chat=` (a `Chat` of the writer) as workflow data. Other messages are UNHANDLED, including those
-    that could have answered a question but do not: they are for the companion to answer.
+    Feed updates with `chat=` (a `Chat` of the writer) as workflow data. Other messages are UNHANDLED and left
+    to the companion, including those that could have answered a question but do not.
     """
     router = Router(name="handlers")
     give = errors.GiveServices(services)
@@ -40,7 +40,7 @@ def build_router(services: Services) -> Router:
     router.inline_query.outer_middleware(give)
     router.callback_query.outer_middleware(errors.AnswerPress())
     router.callback_query.outer_middleware(WithdrawQuestion())
-    # Answers before contacts: a contact card may answer whom to admit.
+    # Answers before contacts: a contact card may answer the question whom to admit.
     first = (
         group_settings, share, start, settings, overview, undo, people, person, map, contact_files, merge,
         merge_entities, forget, facts, audience, why, as_of, correct, memories, files, data, sessions, console, tasks,

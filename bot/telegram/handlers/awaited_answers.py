@@ -14,7 +14,7 @@ from internal.access import service as access
 from internal.access.model import AwaitedAnswer, User
 
 ADMISSION = "access"
-"""The question whom to let in."""
+"""The question whom to admit."""
 ZONE = "zone"
 """The question for the time zone."""
 
@@ -22,13 +22,13 @@ ZONE = "zone"
 async def ask(
     chat: Chat, services: Services, question: AwaitedAnswer, text: str, keyboard: Keyboard | None = None
 ) -> None:
-    """Sends `text` as a question; the next message answers it, see `expect`."""
+    """Sends `text` as a question, which the next message answers, see `expect`."""
     await expect(chat.user, services, question)
     await chat.say(text, keyboard, force_reply=keyboard is None)
 
 
 async def expect(user: User, services: Services, question: AwaitedAnswer) -> None:
-    """Makes the user's next message within ten minutes the answer to this; a command or any button withdraws it."""
+    """Waits ten minutes for the user's next message as the answer; a command or any button withdraws the question."""
     now = services.clock.now()
     await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
 
@@ -44,7 +44,7 @@ class Answers(Filter):
 
 
 class TakeAnswer(BaseMiddleware):
-    """Finds the question that a message answers. A command answers none: it withdraws the question."""
+    """Finds the question that a message answers. A command is no answer: it withdraws the question."""
 
     async def __call__(
         self,
@@ -58,7 +58,7 @@ class TakeAnswer(BaseMiddleware):
 
 
 class WithdrawQuestion(BaseMiddleware):
-    """Withdraws the question when a button is pressed, so the next message answers nothing unless it asks again."""
+    """Withdraws the question when a button is pressed, so that the next message answers only a new one."""
 
     async def __call__(
         self,
@@ -87,8 +87,8 @@ async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaited
 
 
 def _may_answer(question: AwaitedAnswer, message: Message) -> bool:
-    """Whether the message may answer the question. Without text, a card or forward only answers whom to let in, a place
-    only where one lives.
+    """Whether the message may answer the question. A card or forward without text only answers whom to admit, a place
+    only the question for the time zone.
     """
     if question.kind == ADMISSION and (message.contact or message.forward_origin):
         return True

@@ -1,4 +1,4 @@
-"""Callback data of every button. `owner` is the user the button was made for; anybody else who presses it gets a toast.
+"""Callback data of all buttons. `owner` is the user the button was made for; others who press it get a toast.
 
 Telegram allows 64 bytes: prefixes are short, and where two UUIDs stand beside a Telegram id (16 digits at most) they
 are written in base 85, in 20 characters each.
@@ -23,7 +23,7 @@ def _shorten_uuid(uuid: str) -> str:
 
 
 def _restore_uuid(value: str) -> str:
-    """The UUID of callback data. Raises ValueError for anything else, so that no handler gets to see it."""
+    """Decodes a UUID of callback data. Raises ValueError for anything else, before a handler sees it."""
     return str(UUID(bytes=base64.b85decode(value)) if len(value) == _SHORT else UUID(value))
 
 
@@ -36,7 +36,7 @@ BUTTONS: Final[dict[str, type["Owned"]]] = {}
 
 
 class Owned(CallbackData, prefix="_"):
-    """`command` leads to the button; else it is a word for what the bot asked on its own."""
+    """A button for one user; `command` is the command that leads to it, or a word for a question that the bot asked."""
 
     command: ClassVar[str]
     owner: int
@@ -58,7 +58,7 @@ class ZoneButton(Owned, prefix="z", command="/timezone"):
 
 
 class PeopleButton(Owned, prefix="pp", command="/people"):
-    """A page of one circle; without a circle, the overview. Pages count from 0."""
+    """A page of one circle, or the overview without a circle. Pages count from 0."""
 
     circle: Circle | None = None
     page: int = 0
@@ -93,7 +93,7 @@ class MergePageButton(Owned, prefix="mp", command="/person"):
 
 
 class MergeButton(Owned, prefix="m", command="/person"):
-    """Without `sure` it asks first."""
+    """Merges two people; without `sure` it asks first."""
 
     source: int
     target: int
@@ -105,7 +105,7 @@ class SplitButton(Owned, prefix="sp", command="/person"):
 
 
 class MergeThingsButton(Owned, prefix="j", command="/facts"):
-    """Merges a thing into another; without `target` it asks which, without `sure` whether."""
+    """Merges a thing into another; asks for `target` if it is missing, and for confirmation without `sure`."""
 
     source: Id
     target: Id | None = None
@@ -117,14 +117,14 @@ class SplitThingsButton(Owned, prefix="ju", command="/facts"):
 
 
 class ForgetButton(Owned, prefix="f", command="/forget"):
-    """`person` 0 is everything. Without `sure` it asks first."""
+    """Forgets a person, or everything if `person` is 0. Without `sure` it asks first."""
 
     person: int = 0
     sure: bool = False
 
 
 class ForgetAboutButton(Owned, prefix="fa", command="/forget"):
-    """A person is forgotten with the messages about the person."""
+    """Forgets a person together with the messages about the person."""
 
     person: int
 
@@ -143,7 +143,7 @@ class SuggestionsButton(Owned, prefix="ss", command="suggestion"):
 
 
 class FactsButton(Owned, prefix="G", command="/facts"):
-    """A page of the facts about a node; `past`: those that have ended."""
+    """A page of the facts about a node; `past`: the ended ones."""
 
     about: Id
     page: int = 0
@@ -151,13 +151,13 @@ class FactsButton(Owned, prefix="G", command="/facts"):
 
 
 NEW_MESSAGE, NO_WAY_BACK, SEVERAL_TASKS, FROM_REPLY = "+", "-", "m", "w"
-"""Places: in a new message below; without a way back; in a message about several tasks; from the sources of a reply."""
+"""Where a button's result goes: a new message below; no way back; a message about several tasks; a reply's sources."""
 
 
 class FactButton(Owned, prefix="F", command="/facts"):
     """Opens a fact.
 
-    `origin` and `back_to`: a node and the page of its list (`p2`: of the past ones), or a reply and FROM_REPLY.
+    `origin` and `back_to`: a node and a page of its list (`p2`: of ended facts), or a reply and FROM_REPLY.
     """
 
     fact: Id
@@ -174,11 +174,11 @@ class VersionsButton(FactButton, prefix="V"):
 
 
 class CorrectButton(FactButton, prefix="C", command="/correct"):
-    """Asks for the corrected text."""
+    """Asks for the corrected text of a fact."""
 
 
 class SureCorrectButton(FactButton, prefix="CY", command="/correct"):
-    """Applies the correction that was asked about."""
+    """Applies a correction after confirmation."""
 
 
 class UndoCorrectButton(FactButton, prefix="CU", command="/correct"):
@@ -186,11 +186,11 @@ class UndoCorrectButton(FactButton, prefix="CU", command="/correct"):
 
 
 class ForgetFactButton(FactButton, prefix="D", command="/forget"):
-    """Asks first."""
+    """Asks whether to forget a fact."""
 
 
 class SurelyForgetFactButton(FactButton, prefix="Y", command="/forget"):
-    """Forgets."""
+    """Forgets a fact."""
 
 
 class SentenceButton(Owned, prefix="B", command="/forget"):
@@ -228,7 +228,7 @@ class ContradictionAnswer(StrEnum):
 
 
 class ContradictionButton(Owned, prefix="x", command="contradiction"):
-    """The owner's answer; `fact` is the true one."""
+    """The owner's answer to a contradiction; `fact` is the true one."""
 
     contradiction: Id
     answer: ContradictionAnswer
@@ -263,31 +263,31 @@ class MemorySourcesButton(MemoryButton, prefix="NS"):
 
 
 class CorrectMemoryButton(MemoryButton, prefix="NC", command="/correct"):
-    """Asks for the corrected text."""
+    """Asks for the corrected text of a memory."""
 
 
 class ForgetMemoryButton(MemoryButton, prefix="NF", command="/forget"):
-    """Asks first."""
+    """Asks whether to forget a memory."""
 
 
 class SurelyForgetMemoryButton(MemoryButton, prefix="NY", command="/forget"):
-    """Forgets."""
+    """Forgets a memory."""
 
 
 class ReachedButton(MemoryButton, prefix="NR"):
-    """The goal is reached."""
+    """Marks a goal as reached."""
 
 
 class GivenUpButton(MemoryButton, prefix="NG"):
-    """The goal is given up, the instruction no longer holds."""
+    """Marks a goal as given up, or ends an instruction."""
 
 
 class AnsweredButton(MemoryButton, prefix="NA"):
-    """The question is answered."""
+    """Marks a question as answered."""
 
 
 class ReopenedButton(MemoryButton, prefix="NO"):
-    """The goal or question is open again, the instruction holds again."""
+    """Reopens a goal or question, or makes an instruction active again."""
 
 
 class QuestionAnswer(StrEnum):
@@ -305,7 +305,7 @@ class QuestionAnswer(StrEnum):
 
 
 class AskedButton(Owned, prefix="Q", command="question"):
-    """The owner's answer to a question that the bot asked on its own; `n` counts from 1 what is to be forgotten."""
+    """The owner's answer to a question that the bot asked on its own; `n` numbers the things to forget from 1."""
 
     asked: Id
     tap: QuestionAnswer
@@ -313,19 +313,19 @@ class AskedButton(Owned, prefix="Q", command="question"):
 
 
 class SessionsButton(Owned, prefix="H", command="/sessions"):
-    """A page of the conversations, the latest first. Pages count from 0."""
+    """A page of the sessions, the latest first. Pages count from 0."""
 
     page: int = 0
 
 
 class SessionButton(Owned, prefix="h", command="/sessions"):
-    """Shows a conversation word for word."""
+    """Shows a session word for word."""
 
     session: Id
 
 
 class TasksButton(Owned, prefix="T", command="/tasks"):
-    """A page of the tasks by time; `past`: done and cancelled ones."""
+    """A page of the tasks by time; `past`: the done and cancelled ones."""
 
     page: int = 0
     past: bool = False
@@ -344,7 +344,7 @@ class TaskTap(StrEnum):
 
 
 class TaskButton(Owned, prefix="t", command="/tasks"):
-    """Does something with a task. `back_to`: a page of the list ("2", of past ones "p2"), or NO_WAY_BACK.
+    """Changes a task. `back_to`: a page of the list ("2", or "p2" for past tasks), or NO_WAY_BACK.
 
     SEVERAL_TASKS is a message about several tasks: it stays, and the result is shown below it.
     """
@@ -355,7 +355,7 @@ class TaskButton(Owned, prefix="t", command="/tasks"):
 
 
 class QuietButton(Owned, prefix="q", command="/quiet"):
-    """Sets quiet hours: without colons ("2200-0800"), "-" for none, "=" as configured."""
+    """Sets quiet hours: without colons ("2200-0800"), "-" for none, "=" for the configured ones."""
 
     hours: str
 
@@ -375,7 +375,7 @@ class TeamAction(StrEnum):
 
 
 class TeamButton(Owned, prefix="g", command="/team"):
-    """`LEAVE` asks first; only `NEW` has no team."""
+    """Does something with a team: `LEAVE` asks first; only `NEW` needs no team."""
 
     action: TeamAction
     team: Id | None = None

@@ -1,4 +1,4 @@
-"""The cards in which a turn ends where plain words or a model's tools asked for something: the commands' own texts."""
+"""The cards that end a turn in which plain words or a model's tools asked for a change, as the commands show them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -41,7 +41,7 @@ _TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
 
 
 class MoveTaskButton(Owned, prefix="tm", command="/tasks"):
-    """Gives a task another time: `at` in seconds since 1970, 0 = none. Also takes such a change back."""
+    """Moves a task to `at`, in seconds since 1970 (0 = no time). Also undoes such a change."""
 
     task: Id
     at: int
@@ -49,13 +49,13 @@ class MoveTaskButton(Owned, prefix="tm", command="/tasks"):
 
 
 class CancelAllButton(Owned, prefix="ta", command="/tasks"):
-    """Cancels the tasks that were open when it was shown: those opened by `before`, in seconds since 1970."""
+    """Cancels the tasks opened before `before`, in seconds since 1970, when the button was shown."""
 
     before: int
 
 
 class CalledButton(Owned, prefix="cn", command="name"):
-    """Takes back the name by which the owner asked to be called."""
+    """Removes the name by which the owner asked to be called."""
 
 
 class TelegramCards:
@@ -153,7 +153,7 @@ class TelegramCards:
 
 
 def task_card(user: User, how: str, changed: Changed, now: datetime) -> tuple[str, Rows]:
-    """A task after it was done, cancelled or moved, with the button that takes it back; `when` asks for a time."""
+    """A task after it was done, cancelled or moved, with a button to undo that; `when` asks for a time."""
     task, before = changed.task, changed.before
     text = phrase(user.lang, f"task-acted-{how}", title=task.title, when=when_words(user, task, now))
     rows = card_rows(user, task)

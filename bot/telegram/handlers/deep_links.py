@@ -18,7 +18,7 @@ from internal.tasks import service as tasks
 _LINK: Final = re.compile(r"([pft])_([\w-]{1,60})", re.ASCII)
 
 _LONGEST_NUMBER: Final = 18
-"""Digits that a database column holds."""
+"""The most digits of a number that fits a database column."""
 
 
 def link(bot_name: str | None, kind: str, thing: int | str) -> str:
@@ -27,9 +27,9 @@ def link(bot_name: str | None, kind: str, thing: int | str) -> str:
 
 
 async def open_link(words: str, chat: Chat, services: Services) -> bool:
-    """Shows what the words after /start name; False if they name nothing.
+    """Shows the thing that the words after /start name. Returns False if they name nothing.
 
-    Raises NotFound for what is not this user's, or no longer there.
+    Raises NotFound for a thing that is gone or belongs to another user.
     """
     match = _LINK.fullmatch(words.strip())
     if match is None:

@@ -1,4 +1,4 @@
-"""What is said where a list is empty: that nothing is known, or that what was said is still to be read."""
+"""The text of an empty list: either nothing is known, or messages are still to be read."""
 
 from sqlalchemy import Connection
 
@@ -8,8 +8,8 @@ from internal.flows.views.status import reading_state
 
 
 def nothing_yet(connection: Connection, user: User, text: str) -> str:
-    """The text of an empty list, and that something is not read yet. Called in the read that finds the list empty, or
-    what is archived in between would be in neither.
+    """The text of an empty list, and whether something is not read yet. Called in the read that finds the list empty:
+    otherwise something archived in between would be in neither.
     """
     match reading_state(connection, user.user_id):
         case "reading":

@@ -1,4 +1,4 @@
-"""Answers presses, of stale buttons and of other people's too, and turns refusals into sentences."""
+"""Answers button presses, also of old and of other people's buttons, and turns refusals into sentences."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -27,7 +27,7 @@ class GiveServices(BaseMiddleware):
 
 
 class AnswerPress(BaseMiddleware):
-    """Lets only the user a button was made for press it, and answers the press if its handler did not."""
+    """Lets only the user for whom a button was made press it, and answers the press if its handler did not."""
 
     async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
         chat: Chat = data["chat"]
@@ -40,7 +40,7 @@ class AnswerPress(BaseMiddleware):
 
 
 def _made_for(callback_data: str, user_id: int) -> bool:
-    """Whether the second field of the data, the owner of each of our buttons, is this user. True for unknown data."""
+    """Whether the second field of the data, the owner in all our buttons, is this user. True for unknown data."""
     fields = callback_data.split(":")
     return len(fields) < 2 or not fields[1].removeprefix("-").isdigit() or int(fields[1]) == user_id
 
@@ -50,7 +50,7 @@ async def stale(query: CallbackQuery, chat: Chat) -> None:
 
 
 async def refused(event: ErrorEvent, chat: Chat) -> None:
-    """Says in the user's language why something cannot be done. Other errors go on to the caller."""
+    """Says in the user's language why something cannot be done. Other errors are passed on."""
     key = _reason(event.exception)
     if event.update.callback_query is not None:
         await chat.toast(label(chat.user.lang, key))
@@ -66,7 +66,7 @@ def _reason(error: Exception) -> str:
 
 
 def router() -> Router:
-    """The router for everything that no other handler took. Comes last."""
+    """The router for everything that no other handler took. Included last."""
     built = Router(name="border")
     built.callback_query.register(stale)
     built.errors.register(refused, ExceptionTypeFilter(Refused, NotFound, Conflict))

@@ -1,4 +1,4 @@
-"""`@bot words` in any chat: the asker's own people, facts, messages and files; a tap sends what was found."""
+"""`@bot words` in any chat: finds in the asker's own memory; a tap sends a result."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,17 +37,17 @@ from internal.people.model import Person
 
 PEOPLE, FACTS, MESSAGES, FILES = 5, 8, 5, 5
 RECENT_FILES: Final = 300
-"""How many of the latest files are searched by name."""
+"""The number of the latest files that are searched by name."""
 SENT_KINDS: Final = frozenset({"document", "photo", "voice", "audio"})
-"""Telegram has no result for the others, such as video messages."""
+"""Kinds of files for which Telegram has inline results; video messages, for example, have none."""
 LIKELY: Final = 0.3
-"""The least chance with which a message is offered that has none of the words."""
+"""The least chance with which a message is offered that contains none of the words."""
 
 _TITLE: Final = 90
 
 
 async def search(query: InlineQuery, chat: Chat, services: Services, bot: Bot) -> None:
-    """Shows what was found to the asker alone, and asks Telegram to keep nothing of it."""
+    """Shows the results to the asker alone, and asks Telegram not to cache them."""
     user, words = chat.user, query.query.strip()
     found = await _search_results(words, user, services, bot) if words else []
     hint = label(user.lang, "inline-nothing" if words else "inline-hint")
@@ -91,12 +91,12 @@ async def _search_results(words: str, user: User, services: Services, bot: Bot) 
 
 
 def _shown_words(message: Message) -> str:
-    """The words of a message; a file that came along is found by itself."""
+    """The words of a message; an attached file is found separately."""
     return "\n".join(row for row in with_signs(message.content).splitlines() if not row.startswith("[file ")).strip()
 
 
 def _person(person: Person) -> str:
-    """What others may read of somebody: neither the circle nor how often the person was spoken of."""
+    """What others may read of a person: neither the circle nor the number of mentions."""
     known = "" if person.bio == bio_from_names(person.names) else f"\n{escape(person.bio)}"
     return f"**{escape(person.display_name)}**{known}"
 
@@ -133,10 +133,10 @@ def _files(connection: Connection, user: User, words: str, inside: Sequence[str]
 
 
 def _file(file: Artifact) -> InlineQueryResultUnion:
-    """A file as Telegram has it: chosen, it is sent as what it was."""
+    """A file as Telegram stores it: when chosen, it is sent in its original form."""
     key, known = f"a_{file.id}", file.file_id
     match file.kind:
-        case "photo" if not file.mime:  # one that was sent as a document has a type
+        case "photo" if not file.mime:  # a file sent as a document has a type
             return InlineQueryResultCachedPhoto(id=key, photo_file_id=known, title=file.name)
         case "voice":
             return InlineQueryResultCachedVoice(id=key, voice_file_id=known, title=file.name)

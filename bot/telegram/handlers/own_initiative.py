@@ -18,7 +18,7 @@ from internal.memory.questions.repository import AskedQuestion
 
 
 def ask_first(connection: Connection, user_id: int, links: dict[str, str], now: datetime) -> None:
-    """Asks the first thing that only the owner can decide, once; the others follow as he decides. A group: nothing."""
+    """Asks the first thing that only the owner can decide; the others follow as he decides. Groups are not asked."""
     question = None if user_id < 0 else next_question(connection, users.get(connection, user_id))
     if question is not None:
         once = f"suggestion:{question.id}"
@@ -26,7 +26,7 @@ def ask_first(connection: Connection, user_id: int, links: dict[str, str], now: 
 
 
 def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: datetime) -> None:
-    """Asks something about memories, once for each `asked`; of a group nothing, where nobody in particular decides."""
+    """Asks something about memories, once for each `asked`; groups are not asked, as no member decides for them."""
     if user.user_id < 0:
         return
     question = questions.question(connection, user, asked)
@@ -36,7 +36,7 @@ def ask_about(connection: Connection, user: User, asked: AskedQuestion, now: dat
 
 
 def notify(connection: Connection, user_id: int, key: str, dedupe: str, links: dict[str, str], now: datetime) -> None:
-    """Sends the phrase of that key in the user's language, once for each `dedupe`; `links` name what it is about."""
+    """Sends the phrase `key` in the user's language, once for each `dedupe`; `links` name what it is about."""
     _enqueue(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, links, now)
 
 
@@ -49,7 +49,7 @@ def _enqueue(
     now: datetime,
     keyboard: list[list[dict[str, str]]] | None = None,
 ) -> None:
-    """Enqueues one message to the user's private chat; none if no bot ever ran on this database."""
+    """Enqueues one message to the user's private chat, unless no bot ever ran on this database."""
     bot_id = users.read_setting(connection, "bot_id")
     if bot_id is None:
         return

@@ -1,4 +1,4 @@
-"""Lists in pages: the page numbers and the row of buttons that turns them."""
+"""Lists in pages: page numbers and the row of buttons to turn pages."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from bot.telegram.i18n import label
 from internal.access.model import Language
 
 PAGE = 8
-"""People on one page: a phone shows the whole keyboard without scrolling."""
+"""People on one page, so that a phone shows the whole keyboard without scrolling."""
 
 
 def page_count(count: int) -> int:
@@ -17,12 +17,12 @@ def page_count(count: int) -> int:
 
 
 def clamp(page: int, count: int) -> int:
-    """The existing page nearest to the wanted one: people may be gone since the keyboard was made."""
+    """The nearest page that exists: people may be gone since the keyboard was made."""
     return min(max(0, page), page_count(count) - 1)
 
 
 def page_row(lang: Language, page: int, count: int, to: Callable[[int], CallbackData]) -> Rows:
-    """The row « 2 of 5 », or no row when there is one page. `to` makes the data of a page's button."""
+    """The row « 2 of 5 », or no row for a single page. `to` makes the data of a page's button."""
     pages = page_count(count)
     if pages == 1:
         return []

@@ -1,4 +1,4 @@
-"""The services that handlers may call."""
+"""The services that handlers may use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Archival(Protocol):
         """Publishes buffered messages and archives them now, including runs that failed or wait for another attempt."""
 
     async def read_now(self, user_id: int) -> bool:
-        """Has what was said archived, and waits for it a while; whether there was anything to read."""
+        """Archives what was said and waits for it a while. Returns whether there was anything to read."""
 
 
 class Exporter(Protocol):
@@ -50,7 +50,7 @@ class Names(Protocol):
 
 class Sessions(Protocol):
     async def close_session(self, user_id: int, command: SessionCommand | None, thread_id: int) -> Session | None:
-        """Closes a topic's session now. `command` is the trigger, None: a new one begins. None if there is none."""
+        """Closes a topic's session; `command` is the trigger, None for a new session. Returns None if none is open."""
 
 
 class Dates(Protocol):
@@ -60,12 +60,12 @@ class Dates(Protocol):
 
 class Menu(Protocol):
     async def show(self, user: User) -> None:
-        """Sets the user's own command list in his language as the chat's menu (cosmetic)."""
+        """Sets the user's command list in his language as the chat's menu (cosmetic)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything handlers call, built once in the composition root; handlers get it as `services`."""
+    """The services of all handlers, built once in the composition root; handlers get it as `services`."""
 
     database: Database
     clock: Clock
@@ -86,7 +86,7 @@ class Services:
     reflections: Reflections
     file_imports: FileImports | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
-    """What the provider says of each model for which it refuses us."""
+    """For each model that the provider refuses, the provider's reason."""
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

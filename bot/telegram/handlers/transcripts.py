@@ -1,4 +1,4 @@
-"""The transcript of what was said can be corrected: the owner's next message takes its place."""
+"""Correcting a transcript: the owner's next message replaces it."""
 
 from typing import Any, Final
 
@@ -20,25 +20,25 @@ TRANSCRIPT: Final = "transcript"
 
 
 class TranscriptButton(Owned, prefix="v", command="transcript"):
-    """Asks how the transcript should read."""
+    """Asks for the correct transcript."""
 
     artifact: Id
 
 
 class ListenAgainButton(Owned, prefix="va", command="transcript"):
-    """Has a recording read that an outage hid."""
+    """Reads a recording again that could not be read during an outage."""
 
     artifact: Id
 
 
 def listen_again_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
-    """What stands below the line that a recording cannot be heard now."""
+    """The button below the line that a recording cannot be heard now."""
     offered = ListenAgainButton(owner=user.user_id, artifact=artifact_id)
     return buttons([[button(label(user.lang, "listen-again"), offered)]]) or []
 
 
 def transcript_buttons(user: User, artifact_id: str) -> list[list[dict[str, Any]]]:
-    """What stands below a transcript."""
+    """The button below a transcript."""
     offered = TranscriptButton(owner=user.user_id, artifact=artifact_id)
     return buttons([[button(label(user.lang, "transcript-correct"), offered)]]) or []
 

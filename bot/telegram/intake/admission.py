@@ -1,4 +1,4 @@
-"""Decides who is let in, and knows users again: by the allow-list, the local Telegram, or the owner's code."""
+"""Decides who is admitted, and recognises users: by the allow-list, the local Telegram, or the owner code."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,14 +24,14 @@ class AccessPolicy:
 
 
 class Admission:
-    """Finds or makes the user who wrote."""
+    """Finds or creates the user who wrote."""
 
     def __init__(self, database: Database, clock: Clock, policy: AccessPolicy, bot_id: int, menu: Menu) -> None:
         self._database, self._clock = database, clock
         self._policy, self._bot_id, self._menu = policy, bot_id, menu
 
     async def admit(self, author: Author) -> User | None:
-        """The user who wrote. Nothing is stored if nothing about him changed."""
+        """The user who wrote, or None for a stranger. Nothing is stored if nothing about him changed."""
         known = await self._database.glance(lambda c: users.find(c, author.user_id))
         if known is not None and known.state is UserState.REMOVED:
             return None
@@ -44,7 +44,7 @@ class Admission:
         return user
 
     async def claim(self, author: Author, message: Message) -> User | None:
-        """Makes the user with the owner code the owner; the handler of /start greets him."""
+        """Makes the user who sends the owner code the bot owner; the handler of /start greets him."""
         code = start_code(message)
         if code is None:
             return None

@@ -1,4 +1,4 @@
-"""The chats of a user with others, if he connects the bot to them: kept as words of others, never answered."""
+"""A user's chats with others, if he connects the bot to them: stored as words of others, never answered."""
 
 from dataclasses import replace
 
@@ -24,13 +24,13 @@ About = BusinessConnection | BusinessMessagesDeleted | Message
 
 
 def business_of(update: Update) -> About | None:
-    """What an update tells of a user's chats with others; None for any other update."""
+    """The part of an update about a user's chats with others; None for any other update."""
     said = update.business_message or update.edited_business_message
     return update.business_connection or said or update.deleted_business_messages
 
 
 class Business:
-    """Nothing here opens a turn or puts a message into the outbox."""
+    """Stores the messages of those chats. It opens no turn and puts no message into the outbox."""
 
     def __init__(
         self, bot: Bot, database: Database, clock: Clock, intake: Intake, outcomes: UpdateOutcomes, *, enabled: bool
@@ -65,7 +65,7 @@ class Business:
             await self._intake.take(row.n, owner, incoming, answer=False)
 
     def _forget(self, connection: Connection, owner: int, gone: BusinessMessagesDeleted) -> None:
-        """What was deleted in Telegram is forgotten here."""
+        """Forgets messages that were deleted in Telegram."""
         now = self._clock.now()
         for number in gone.message_ids:
             kept = dialogue.find_incoming(connection, Incoming(owner, self._bot.id, gone.chat.id, number, "", now))
@@ -74,7 +74,7 @@ class Business:
 
 
 def _connect(connection: Connection, account: BusinessConnection) -> None:
-    """Remembers whose connection it is, while he lets the bot read."""
+    """Stores the user of a connection, while he lets the bot read."""
     known = {one: user for one, user in _known(connection).items() if one != account.id}
     user = users.find(connection, account.user.id)
     if account.is_enabled and user is not None and user.state is UserState.ACTIVE:

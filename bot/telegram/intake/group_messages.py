@@ -1,4 +1,4 @@
-"""Reads a message of a group: whether it is for the bot, and as the dialogue stores it."""
+"""Reads a message of a group: whether it is for the bot, and the form in which the dialogue stores it."""
 
 import re
 from dataclasses import replace
@@ -13,7 +13,7 @@ from internal.access.groups import STOP_WORDS
 from internal.dialogue.model import Incoming, Speaker
 
 _SHORT: Final = 6
-"""Words of a message that may be nothing but the stop word."""
+"""The most words of a message that may be nothing but the stop word."""
 _WORDS: Final = re.compile(r"\w+")
 
 
@@ -21,14 +21,14 @@ class Addressed(Enum):
     NOT = auto()
     """People talk with each other."""
     OTHERS = auto()
-    """Another bot's command."""
+    """A command for another bot."""
     COMMAND = auto()
     WORDS = auto()
-    """The bot is mentioned, or its message is answered."""
+    """The bot is mentioned, or the message replies to it."""
 
 
 def addressed(message: Message, me: User) -> Addressed:
-    """For whom a message is. A bare command is the bot's if it has one of that name."""
+    """Whom a message addresses. A bare command is for the bot if it has one of that name."""
     entities, text = _entities(message), message.text or message.caption or ""
     first = next(iter(entities), None)
     if first is not None and first.type == "bot_command" and first.offset == 0 and forward_of(message) is None:
@@ -38,7 +38,7 @@ def addressed(message: Message, me: User) -> Addressed:
         return Addressed.COMMAND if ours else Addressed.OTHERS
     replied = message.reply_to_message
     answers = replied is not None and replied.from_user is not None and replied.from_user.id == me.id
-    # What begins a topic counts as replied to by everything in it.
+    # Every message of a topic counts as a reply to the message that began it.
     topic = answers and replied is not None and replied.forum_topic_created is not None
     if (answers and not topic) or any(_mentions_bot(one, text, me) for one in entities):
         return Addressed.WORDS
@@ -46,7 +46,7 @@ def addressed(message: Message, me: User) -> Addressed:
 
 
 def in_group(message: Message, me: User, owner_id: int, speaker: Speaker) -> Incoming:
-    """A message as the dialogue of a group stores it: by its speaker, without the bot's name that calls it."""
+    """A message as the dialogue of a group stores it: by its speaker, without the mention of the bot."""
     incoming = incoming_of(message, me.id)
     quoted = incoming.quoted
     if quoted is not None and quoted.by == "owner":
@@ -57,7 +57,7 @@ def in_group(message: Message, me: User, owner_id: int, speaker: Speaker) -> Inc
 
 
 def stops_listening(message: Message, me: User, chosen: str) -> bool:
-    """Whether a message is the word that ends listening: the group's own, or that of one of our languages."""
+    """Whether a message is the stop word: the group's own, or that of one of our languages."""
     said = " ".join(_WORDS.findall(_without_name(message.text or "", me).casefold()))
     words = [" ".join(_WORDS.findall(one.casefold())) for one in (chosen, *STOP_WORDS.values()) if one]
     return len(said.split()) <= _SHORT and any(f" {word} " in f" {said} " for word in words)

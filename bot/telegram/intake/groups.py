@@ -1,4 +1,4 @@
-"""Updates of groups: what is said to the bot is answered, what is not is kept only while the group lets it listen."""
+"""Updates of groups: messages to the bot are answered, others are stored only while the group lets it listen."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -34,12 +34,12 @@ Take = Callable[[InboxRow, User, Message], Awaitable[None]]
 Handle = Callable[[InboxRow, Update, User, Take], Awaitable[None]]
 
 SEEN_AGAIN: Final = timedelta(hours=1)
-"""After such a silence the bot shows again that it listens."""
+"""The silence after which the bot shows again that it listens."""
 THERE: Final = frozenset({"member", "administrator", "restricted"})
 
 
 def group_of(update: Update) -> Chat | None:
-    """The group that an update is about; None for one of a private chat, of a channel, or that stops an answer."""
+    """The group of an update; None for a private chat, a channel, or a press that stops an answer."""
     query = update.callback_query
     if query is not None:
         chat = query.message.chat if query.message and not (query.data or "").startswith(STOP_CALLBACK) else None
@@ -50,7 +50,7 @@ def group_of(update: Update) -> Chat | None:
 
 
 class Groups:
-    """`admit` finds the user of the bot who did something, `handle` runs commands and buttons."""
+    """Handles updates of groups; `admit` finds the user behind an act, `handle` runs commands and buttons."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Groups:
                 await self._of_group(row, update, standing.user)
 
     async def _of_group(self, row: InboxRow, update: Update, user: User) -> None:
-        """An edit, a reaction or a press in a group where the bot works."""
+        """Handles an edit, a reaction or a press in a group in which the bot works."""
         edited, reacted, query = update.edited_message, update.message_reaction, update.callback_query
         if edited is not None and (speaker := speaker_of(edited)) is not None:
             incoming = in_group(edited, await self._bot.me(), user.user_id, speaker)
@@ -112,7 +112,7 @@ class Groups:
         else:
             await self._outcomes.settle(row, InboxState.IGNORED)
 
-    # The bot comes and goes
+    # The bot joins and leaves
 
     async def _membership(self, row: InboxRow, changed: ChatMemberUpdated, standing: GroupAccess) -> None:
         chat, by = changed.chat, changed.from_user
@@ -128,7 +128,7 @@ class Groups:
             await self._once(row, chat.id, "group-not-invited", by.language_code)
 
     async def _join(self, row: InboxRow, standing: GroupAccess, chat: Chat, by: Author) -> User | None:
-        """Begins to work in a group if a user of the bot wants it there, and says so; None if none does."""
+        """Begins to work in a group if a user of the bot wants that, and says so. Returns the group, or None."""
         invited = await self._admit(by) is not None
         if not invited and (standing.user is None or not groups.settings_of(standing.user).on):
             return None
@@ -148,7 +148,7 @@ class Groups:
         self._outcomes.wake()
         return user
 
-    # What is said
+    # Messages
 
     async def _message(self, row: InboxRow, update: Update, message: Message, standing: GroupAccess) -> None:
         speaker, me = speaker_of(message), await self._bot.me()
@@ -191,7 +191,7 @@ class Groups:
             await self._handle(row, update, user, self._take)
 
     async def _spoken_to(self, row: InboxRow, update: Update, message: Message, user: User) -> None:
-        """A message to the bot: an answer to its question if it replies to it, else a question of its own."""
+        """Handles a message to the bot: an answer to its question if it replies to that, else a question."""
         awaited = access.awaited(user, self._clock.now(), message.message_id)
         if awaited is not None and message.reply_to_message is not None:
             await self._handle(row, update, user, self._take)
@@ -199,7 +199,7 @@ class Groups:
             await self._take(row, user, message)
 
     async def _take(self, row: InboxRow, user: User, message: Message) -> None:
-        """Stores a message to be answered, unless the group has used up what it may today."""
+        """Stores a message to be answered, unless the group's limit for today is used up."""
         speaker, now = speaker_of(message), self._clock.now()
         if speaker is None:
             return
@@ -225,7 +225,7 @@ class Groups:
             await self._show_listening(user, message)
 
     async def _show_listening(self, user: User, message: Message) -> None:
-        """Reacts to the first message that is heard after a while, so that nobody forgets that the bot listens."""
+        """Reacts to the first message after a silence, as a reminder to the group that the bot listens."""
         now = self._clock.now()
         before, self._heard[user.user_id] = self._heard.get(user.user_id), now
         if before is None or now - before > SEEN_AGAIN:
@@ -236,10 +236,10 @@ class Groups:
                 await self._database.write(lambda c: mailbox.enqueue(c, seen, now))
             self._outcomes.wake()
 
-    # What the bot says by itself
+    # Messages on the bot's own initiative
 
     async def _once(self, row: InboxRow, chat_id: int, key: str, language: str | None) -> None:
-        """Sends one line to a group that the bot does not work in, once; nothing else of it is stored."""
+        """Sends one line to a group in which the bot does not work, once; nothing else about it is stored."""
         text = self._phrases(nearest_language(language), key)
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
         await self._outcomes.say(row, InboxState.IGNORED, line)

@@ -1,7 +1,7 @@
 """Handles stored updates: each chat's in order, several chats at once.
 
 With one process, it handles what it stores itself. With several, each looks in the inbox for updates of its own
-shards, no matter which process stored them, and hands over unfinished ones with a shard that it gives up.
+shards, whichever process stored them, and leaves unfinished ones to the next holder of a shard it gives up.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 Work = Callable[[], Awaitable[None]]
 
 LOOKED_AT: Final = 500
-"""Most updates that one query reads; further ones are read at once."""
+"""The most updates that one query reads; further ones are read at once after it."""
 
 PAUSE_S: Final = 1.0
-"""Pause after a failed query."""
+"""Seconds to wait after a failed query."""
 
 
 class InboxWorker:
-    """`task_of` gives the job of an update and the key that keeps it in order."""
+    """Runs the work of stored updates; `task_of` gives the job of an update and the key of its order."""
 
     def __init__(
         self, database: Database, shards: Shards, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
@@ -47,7 +47,7 @@ class InboxWorker:
         return self._shards.served is not None
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
-        """Queues each update after those of its chat, once there is room; or wakes the lookup."""
+        """Queues each update after those of its chat when there is room, or wakes the lookup."""
         if self.shared:
             self.wake()
             return
@@ -55,7 +55,7 @@ class InboxWorker:
             await self._begin(row)
 
     def wake(self) -> None:
-        """Makes `follow` look in the inbox."""
+        """Makes `follow` read the inbox."""
         self._woken.set()
 
     async def follow(self) -> None:
@@ -66,7 +66,7 @@ class InboxWorker:
             try:
                 if await self._look() == LOOKED_AT:
                     self.wake()
-            except Exception:  # boundary of the inbox: the rows are still stored
+            except Exception:  # outermost handler of the inbox: the rows are still stored
                 log.exception("inbox_lookup_failed")
                 await asyncio.sleep(PAUSE_S)
                 self.wake()
@@ -95,7 +95,7 @@ class InboxWorker:
         await asyncio.gather(self._chats.drain(seconds), self._beside.drain(seconds))
 
     async def _look(self) -> int:
-        """Takes up stored updates. Returns how many new ones there were."""
+        """Takes up stored updates. Returns the number of new ones."""
         # An update that is finished while the inbox is read is still in the result, and would be started a second time.
         begun, most = set(self._begun), LOOKED_AT + len(self._begun)
         rows = await self._database.read(lambda c: mailbox.unprocessed_updates(c, self._shards.served, most))
@@ -127,7 +127,7 @@ class InboxWorker:
             dropped()
 
     def _ours(self, row: InboxRow) -> bool:
-        """Whether the update is still ours to handle, after waiting for room."""
+        """Whether this process must still handle the update, after waiting for room."""
         served = self._shards.served
         return served is None or (_shard(row) in served and row.n not in self._begun)
 
@@ -145,7 +145,7 @@ class InboxWorker:
 
 
 def _chat(row: InboxRow) -> int:
-    """The chat that keeps an update in order; without one, the update's own id."""
+    """The chat whose updates are handled in order with this one, or the update's own id without a chat."""
     return row.n if row.chat_id is None else row.chat_id
 
 

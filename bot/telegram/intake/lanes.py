@@ -20,14 +20,14 @@ from internal.storage.engine.write_guard import with_check
 log = logging.getLogger(__name__)
 
 PARALLEL_TURNS = 64
-"""Answers written at once. More turns wait in the database and take no memory but a task."""
+"""Answers written at once. Further turns wait in the database and need only a task in memory."""
 
 
 STARTS_AT_ONCE = 2
-"""Attempts at a turn that come without a pause, though the program ended in the middle of them."""
+"""Attempts at a turn without a pause before them, though the program ended during the earlier ones."""
 
 MOST_WAITING = 2
-"""The running job, which may have missed a turn stored just now, and one after it that sees them all."""
+"""The most jobs of a lane: the running one, which may have missed a new turn, and one after it that sees all turns."""
 
 
 class Lanes:
@@ -41,7 +41,7 @@ class Lanes:
     async def resume(self, bot_id: int, shards: Collection[int] | None = None) -> int:
         """Takes up every turn of this bot without an answer, at start. Returns how many.
 
-        `shards`: only in these, which another worker had.
+        `shards`: only the turns in these, which another worker served before.
         """
         unanswered = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
         for turn in unanswered:
@@ -56,7 +56,7 @@ class Lanes:
             self._chains.add(key, lambda: self._of_chat(chat_id, *key), shard=shard_of(chat_id))
 
     def at_work(self) -> set[int]:
-        """The shards with an open turn."""
+        """The shards with unanswered turns."""
         return self._chains.at_work()
 
     async def leave(self, shards: Collection[int], seconds: float) -> None:
@@ -86,7 +86,7 @@ class Lanes:
                         await self._flow.answer(turn)
             except LeaseLost:
                 raise
-            except Exception:  # boundary of a lane: the turn stays open, and its attempts are counted in the database
+            except Exception:  # outermost handler of a lane: the turn stays open, and the database counts its attempts
                 failures += 1
                 log.exception("turn_failed", extra={"turn": turn.id})
                 await asyncio.sleep(retry_delay(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
@@ -97,7 +97,7 @@ class Lanes:
     def _until_due(self, turn: Turn) -> timedelta:
         """The time until the turn takes no more messages; at most its whole window, since the clock may be set back.
 
-        One in the middle of which the program ended again and again waits longer each time: it is mostly a bystander.
+        A turn during which the program ended repeatedly waits longer each time; it is mostly not the cause.
         """
         if turn.state is TurnState.COLLECTING:
             return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)

@@ -1,6 +1,6 @@
-"""Our own getUpdates loop: updates are on disk before the offset moves (C1).
+"""A getUpdates loop in place of aiogram's: updates are on disk before the offset moves (C1).
 
-aiogram's polling confirms updates whose handlers still run, and one update it cannot parse blocks it for ever.
+aiogram confirms updates whose handlers still run, and one update it cannot parse blocks it for ever.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ log = logging.getLogger(__name__)
 
 LONG_POLL_S = 25
 DEAF_AFTER_S = LONG_POLL_S + 15
-"""No answer for this long means the connection is dead, even if it looks open; it is rebuilt."""
+"""Seconds without an answer after which the connection is rebuilt: it is dead, even if it looks open."""
 RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
 CONNECT_S = 10
 QUIET_S = 86_400.0
-"""Telegram restarts its update ids after a week without updates; a day is well before that."""
+"""Seconds without updates after which the offset is dropped: Telegram restarts its ids after a week of silence."""
 MOST_UPDATE_ID = 2**63 - 1
-"""Largest id that a database column holds; Telegram's ids have 32 bits."""
+"""The largest id that a database column holds; Telegram's ids have 32 bits."""
 SHORTEST_S = 0.3
-"""Between two polls that bring nothing new: a server that answers at once is not asked without a pause."""
+"""Seconds between two polls without new updates: a server that answers at once is not polled without a pause."""
 CONFLICTS = 4
-"""Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
+"""Conflicts that are tolerated: our own previous poll may still hang after a restart; a second poller stays."""
 CONFLICT_WINDOW_S = 120.0
-"""Conflicts within this time that mean a second poller, even with updates in between: each gets a share of them."""
+"""Seconds in which conflicts are counted, even with updates in between: two pollers get a share of the updates each."""
 
 RawUpdate = tuple[int, str]
 """(update_id, the update's JSON)."""
@@ -104,7 +104,7 @@ class Poller:
                 return
 
     async def _take(self, updates: Sequence[RawUpdate]) -> bool:
-        """Whether the poll was worth its while: it brought something new, or was the first one, which never waits."""
+        """Whether the poll was useful: it brought something new, or was the first one, which never waits."""
         new, self._heard = not self._heard, True
         self._observer.polled()
         now = time.monotonic()
@@ -118,7 +118,7 @@ class Poller:
         return new
 
     async def _poll(self, client: aiohttp.ClientSession) -> list[RawUpdate] | None:
-        """One long poll; None if Telegram refused it and it should be repeated."""
+        """Makes one long poll. Returns None if Telegram refused it and it is to be repeated."""
         # The first poll and one after a long silence have no offset: Telegram may have restarted its ids.
         # It does not wait either: its answer shows at once that the token is valid and the bot is ready.
         wait = LONG_POLL_S if self._heard else 0
@@ -153,7 +153,7 @@ class Poller:
                 await self._pause(str(code))
 
     async def _end_own_webhook(self, client: aiohttp.ClientSession) -> None:
-        """Deletes the webhook of an earlier `telegram.mode: webhook`. Somebody else's is left: he would get nothing."""
+        """Deletes the webhook of an earlier `telegram.mode: webhook`, but not the webhook of another program."""
         match await self._call(client, "getWebhookInfo"):
             case {"ok": True, "result": {"url": str(url)}} if url in self._own_webhooks:
                 await self._call(client, "deleteWebhook")
@@ -193,12 +193,12 @@ def _updates(result: Any) -> list[RawUpdate]:
 
 
 def raw_update(update: Any) -> RawUpdate | None:
-    """An update of decoded JSON in its stored form; None if it has no id: it can be neither stored nor confirmed."""
+    """An update of decoded JSON in its stored form; None without an id: it can be neither stored nor confirmed."""
     number = update.get("update_id") if isinstance(update, dict) else None
     if type(number) is not int or not 0 <= number <= MOST_UPDATE_ID:
         return None
     text = json.dumps(update, ensure_ascii=False)
-    # Half of a surrogate pair is valid JSON, but no database stores it: it would block all later updates for ever.
+    # Half of a surrogate pair is valid JSON, but databases refuse it: it would block all later updates for ever.
     return number, text if _can_be_stored(text) else json.dumps(update)
 
 

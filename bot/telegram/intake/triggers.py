@@ -1,4 +1,4 @@
-"""What triggered an update's events: which command, button or answer. Holds no words of the user."""
+"""The trigger of an update's events: a command, button or answer. Contains no words of the user."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -55,7 +55,7 @@ def _button(query: CallbackQuery) -> dict[str, str]:
         return {}
     try:
         action = _action(made.unpack(data))
-    except (TypeError, ValueError):  # from an older version: the handlers answer that it is stale
+    except (TypeError, ValueError):  # from an older version: the handlers answer that the button is too old
         return {"button": made.command}
     return {"button": made.command} | ({"action": action} if action else {})
 

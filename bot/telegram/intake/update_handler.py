@@ -1,4 +1,4 @@
-"""Handles the inbox: each stored update becomes a message of the log, a command or a button press, or is set aside."""
+"""Handles the inbox: a stored update becomes a message of the log, a command or a press, or is quarantined."""
 
 import asyncio
 import contextlib
@@ -67,16 +67,16 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-"""Failed attempts after which an update is set aside for a human."""
+"""Failed attempts after which an update is quarantined."""
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
-"""Most updates parsed and waiting; beyond that the poller waits, and Telegram keeps the rest."""
+"""The most updates parsed and waiting; beyond that the poller waits, and Telegram keeps the rest."""
 Handled = bool | Work
 
 
 class Handlers(Protocol):
     async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
-        """Answers a command, a button press or an awaited message; False if it is none of these.
+        """Answers a command, a button press or an awaited message. Returns False if it is none of these.
 
         Long work is returned, to be run in the background: the chat's later updates do not wait for it. Both may run
         again, also after a crash.
@@ -137,7 +137,7 @@ class Ingest:
     async def accept(self, updates: Sequence[RawUpdate]) -> None:
         """Returns once the updates are on disk and queued after earlier ones; repeated ones are dropped.
 
-        With several workers it returns once they are on disk: each worker looks up its own.
+        With several workers it returns once they are on disk, and each worker looks up its own.
         """
         fresh = await self._inbox.store(updates)
         if not self.inbox_worker.shared:
@@ -179,7 +179,7 @@ class Ingest:
         return order_of(update), lambda: self._route(row, update)
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
-        """Retries in place, so that nothing of the same chat overtakes; an update that keeps failing is set aside.
+        """Retries in place, so that no later update of the chat overtakes; an update that keeps failing is quarantined.
 
         A database error is not the update's fault: it waits until the database answers again.
         """
@@ -198,7 +198,7 @@ class Ingest:
                 return await work()
             except (StorageError, LeaseLost):
                 raise
-            except Exception as error:  # boundary of one update: recorded, tried again, set aside
+            except Exception as error:  # outermost handler of one update: record, try again, quarantine
                 log.exception("update_failed", extra={"update": row.update_id})
                 attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
                 if attempts >= MAX_ATTEMPTS:
@@ -268,11 +268,11 @@ class Ingest:
         listed = bool(spelled_out(message)) and message.location is None
         other = listed or forward_of(message) is not None or self._intake.keeps(attachments_of(message))
         if awaited is not None and awaited.kind != ADMISSION and other:
-            awaited = None  # neither somebody else's words nor a file, a list or a poll answer a question
+            awaited = None  # forwarded words, a file, a list or a poll do not answer a question
         return is_order(message) or awaited is not None
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:
-        """An edit or a reaction in the private chat of a user; a stranger's is ignored."""
+        """Handles an edit or a reaction in a user's private chat; a stranger's is ignored."""
         user = await self._database.glance(lambda c: users.find(c, row.chat_id or 0))
         known = user is not None and user.state is not UserState.REMOVED
         await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
@@ -320,24 +320,24 @@ class Ingest:
             await self._leave_channel(row, changed)
 
     async def _leave_channel(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
-        """Leaves a channel without a word: everybody would read it, and nobody there talks with a bot."""
+        """Leaves a channel silently: a message would be read by all, and channels do not talk with a bot."""
         if changed.new_chat_member.status not in ("kicked", "left"):
             try:
                 await self._bot.leave_chat(changed.chat.id)
             except (TelegramBadRequest, TelegramForbiddenError) as error:
-                log.info("channel_left", extra={"reason": error.message})  # it was thrown out meanwhile
+                log.info("channel_left", extra={"reason": error.message})  # it was removed meanwhile
         await self._outcomes.settle(row, InboxState.IGNORED)
 
     async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
-        """Sends a stranger one polite line, once; only the fact that he got it is stored."""
+        """Sends a stranger one polite line, once; only that fact is stored."""
         text = self._phrases(nearest_language(author.language_code), "stranger")
         line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
         await self._outcomes.say(row, InboxState.IGNORED, line)
 
     async def _handle(self, row: InboxRow, update: Update, user: User, take: Take | None = None) -> None:
-        """Handles a command or button. Neither waits for an answer that is being written: that has its own lane.
+        """Handles a command or button without waiting for an answer that is being written, as that has its own lane.
 
-        A message that is neither is taken by `take`, as a private one by default.
+        Any other message is passed to `take`, by default as a private message.
         """
         now = self._clock.now()
         trigger = trigger_of(update, row, user, now)
@@ -356,7 +356,7 @@ class Ingest:
         self._wake_outbox()
 
     async def _finish(self, row: InboxRow, user: User, trigger: UpdateTrigger, rest: Work) -> None:
-        """Runs a command's background work; until then its update counts as unfinished."""
+        """Runs a command's background work; the update counts as unfinished until it ends."""
         with acting_for(user.user_id), triggered_by(trigger):
             await rest()
         await self._outcomes.settle(row, InboxState.INGESTED, user)

@@ -1,4 +1,4 @@
-"""What becomes of every kind of update and of every kind of message that Telegram knows."""
+"""The outcome of every kind of update and every kind of message that Telegram knows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindRule:
-    """One outcome of these kinds, and the reason or what happens."""
+    """The outcome of these kinds, with the reason or the effect."""
 
     outcome: Outcome
     why: str
@@ -52,7 +52,7 @@ UPDATES: Final = _by_kind(
     KindRule(Outcome.IGNORED, "boosts are nothing to remember", ("chat_boost", "removed_chat_boost")),
     KindRule(Outcome.IGNORED, "the bot manages no other bots", ("managed_bot",)),
 )  # fmt: skip
-"""Telegram is asked for those that are handled; the others are dropped if they come all the same."""
+"""All kinds of updates; Telegram is asked for the handled ones, and others are dropped if they come all the same."""
 
 ALLOWED_UPDATES: Final = tuple(kind for kind, stated in UPDATES.items() if stated.outcome is Outcome.HANDLED)
 

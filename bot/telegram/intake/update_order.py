@@ -1,4 +1,4 @@
-"""Which updates wait for one another, and which bring nothing new."""
+"""The order of updates, and updates without news."""
 
 from collections.abc import Hashable
 
@@ -8,7 +8,7 @@ from bot.telegram.delivery.drafts import STOP_CALLBACK
 
 
 def order_of(update: Update) -> Hashable:
-    """The key whose updates are handled one after another: the chat. A stop button and a search wait for nothing."""
+    """The key whose updates are handled one after another: the chat. Stop buttons and inline searches do not wait."""
     query = update.callback_query
     if query is not None and stopped_turn(query) is None:
         return query.message.chat.id if query.message is not None else query.from_user.id
@@ -29,6 +29,6 @@ def stopped_turn(query: CallbackQuery) -> str | None:
 
 
 def found_inline(update: Update, bot_id: int) -> bool:
-    """Whether a message was found by the bot itself and sent by a tap: what memory said is no news for memory."""
+    """Whether a message is an inline result of the bot itself: text from the memory is not new to the memory."""
     message = update.message or update.edited_message
     return message is not None and message.via_bot is not None and message.via_bot.id == bot_id

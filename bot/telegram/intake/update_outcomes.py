@@ -1,4 +1,4 @@
-"""Writes down what became of an update: settled together with its effect, or set aside."""
+"""Records the outcome of an update: settled together with its effect, or quarantined."""
 
 import contextlib
 import logging
@@ -45,7 +45,7 @@ class UpdateOutcomes:
     async def settle_with(
         self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
     ) -> None:
-        """Settles an update together with its effect, which comes once however often this is repeated."""
+        """Settles an update together with its effect, which happens once however often this is repeated."""
 
         def work(connection: Connection) -> None:
             if mailbox.mark_processed(connection, row.n, state, user_id=user.user_id if user else None) is not None:
@@ -55,11 +55,11 @@ class UpdateOutcomes:
             await self._database.write(work)
 
     def wake(self) -> None:
-        """Has what was put into the outbox sent."""
+        """Wakes the sender of the outbox."""
         self._wake_outbox()
 
     async def stands(self, row: InboxRow, user_id: int, *, blocked: bool) -> None:
-        """Settles a change of the bot's standing in a private chat; what waits for somebody who blocked it is held."""
+        """Settles a change of the bot's standing in a private chat; messages to a user who blocked the bot are held."""
 
         def work(connection: Connection) -> None:
             if blocked and access.pause(connection, user_id):
@@ -68,13 +68,13 @@ class UpdateOutcomes:
         await self.settle_with(row, InboxState.INGESTED, work)
 
     async def say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
-        """Settles an update with one line to somebody who is no user."""
+        """Settles an update with one line to a stranger."""
         now = self._clock.now()
         await self.settle_with(row, state, lambda c: mailbox.enqueue(c, line, now))
         self._wake_outbox()
 
     async def quarantine(self, row: InboxRow, error: str, notice: str | None = None, **values: str) -> None:
-        """Sets an update aside. The sender of a message gets the phrase `notice` and does not wait in vain."""
+        """Quarantines an update. The sender of a message gets the phrase `notice` instead of waiting in vain."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Reads stored updates leniently: a field that is missing or of an unknown form costs that field, not the message."""
+"""Reads stored updates leniently: a missing field or one of unknown form costs only the field, not the message."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from bot.telegram.message_reader import NOBODY
 Json = dict[str, Any]
 
 MOST_FAULTS: Final = 50
-"""Faults of one update that are mended; one with more is no update of Telegram's."""
+"""The most faults of an update that are repaired; one with more is not an update of Telegram's."""
 
 _MESSAGES: Final = ("message", "edited_message")
 _RICH_MEDIA: Final = {"voice_note": "voice"} | {
@@ -24,7 +24,7 @@ _RICH_MEDIA: Final = {"voice_note": "voice"} | {
 
 
 def read_update(raw: str, bot: Bot, received_at: datetime) -> Update:
-    """The update of this JSON. Raises ValidationError where not even its message and chat can be told."""
+    """Parses an update from JSON. Raises ValidationError if not even its message and chat can be read."""
     context = {"bot": bot}
     if '"rich_message"' not in raw:
         try:
@@ -47,7 +47,7 @@ def read_update(raw: str, bot: Bot, received_at: datetime) -> Update:
 
 
 def _spell_out(message: Any) -> None:
-    """Puts the text and the media of a rich message where those of other messages are."""
+    """Puts the text and the media of a rich message into the fields of ordinary messages."""
     rich = message.pop("rich_message", None) if isinstance(message, dict) else None
     if rich is None:
         return
@@ -68,16 +68,16 @@ def _media(part: Any) -> Sequence[tuple[str, Any]]:
 
 
 def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: datetime) -> bool:
-    """Whether a fault could be mended: a missing value was filled in, or what cannot be read was taken out."""
+    """Repairs a fault: fills in a missing value, or removes an unreadable one. Returns whether that was possible."""
     path: list[tuple[Any, int | str]] = []
     holder: Any = update
-    for key in loc:  # names of a union's members stand between the keys
+    for key in loc:  # names of a union's members appear between the keys
         found = holder.get(key) if isinstance(holder, dict) else holder[key] if isinstance(key, int) else None
         if found is not None:
             path.append((holder, key))
             holder = found
     named = [key for _, key in path]
-    if "forward_origin" in named:  # else somebody else's words would become the owner's
+    if "forward_origin" in named:  # otherwise forwarded words would become the owner's
         message = path[named.index("forward_origin")][0]
         message["forward_origin"] = _author_unknown(message["forward_origin"], at)
         return True
@@ -87,7 +87,7 @@ def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: dateti
     if len(path) < 2:  # the message itself
         return False
     holder, key = path[-1]
-    if named[-1] == "from" and isinstance(holder.get("chat"), dict):  # in a private chat it is who it is with
+    if named[-1] == "from" and isinstance(holder.get("chat"), dict):  # in a private chat it is the other person
         holder["from"] = {"id": holder["chat"].get("id"), "is_bot": False, "first_name": NOBODY}
     else:
         del holder[key]
@@ -95,7 +95,7 @@ def _mended(update: Json, loc: Sequence[int | str], *, missing: bool, at: dateti
 
 
 def _filled(holder: Mapping[str, Any], key: str, at: datetime) -> Any:
-    """What stands for a required field that is missing; None where nothing can."""
+    """The default of a missing required field; None if there is none."""
     match key:
         case "date":
             return int(at.timestamp())
@@ -111,7 +111,7 @@ def _filled(holder: Mapping[str, Any], key: str, at: datetime) -> Any:
 
 
 def _author_unknown(origin: Any, at: datetime) -> Json:
-    """The origin of a forward as that of a hidden user, under the name that it gives somewhere."""
+    """The origin of a forward as a hidden user's, with the name that it gives anywhere."""
     return {"type": "hidden_user", "date": int(at.timestamp()), "sender_user_name": _name(origin) or NOBODY}
 
 

@@ -63,7 +63,7 @@ async def remove_confirmed(query: CallbackQuery, callback_data: AccessButton, ch
 
 
 async def by_owner(query: CallbackQuery, chat: Chat) -> bool:
-    """Whether the bot's owner pressed the button. Checked here, since a changed client can send any data."""
+    """Whether the bot owner pressed the button. Checked here, since a modified client can send any data."""
     return chat.user.role is Role.OWNER
 
 
@@ -94,7 +94,7 @@ def _remove_buttons(owner: User, present: list[User]) -> Rows:
 
 
 def _candidate(message: Message) -> tuple[int | None, str]:
-    """The user id and name that a contact card, a forwarded message or a typed id stands for; None if it gives none."""
+    """The user id and name in a contact card, a forwarded message or a typed id; the id is None if there is none."""
     if message.contact is not None:
         return message.contact.user_id, contact_name(message.contact)
     origin = forward_of(message)

@@ -20,7 +20,7 @@ async def console(message: Message, chat: Chat, services: Services) -> None:
     lifetime, now = config.console.link_lifetime, services.clock.now()
     secret = await services.write(lambda c: links.issue_link(c, user.user_id, lifetime=lifetime, now=now))
     address = config.console.url or local_address(config.server.host, config.server.console_port)
-    # After the # it reaches no server, log or link preview, only the page that logs in with it.
+    # The part after # reaches no server, log or link preview, only the page that logs in with it.
     link = f"{address.rstrip('/')}/login#link={secret}"
     text = phrase(user.lang, "console-link", minutes=int(lifetime.total_seconds() // 60))
     await chat.say(f"{text}\n\n[{escape(link)}]({link})")

@@ -1,4 +1,4 @@
-"""/archive, /status, /export and /privacy: what happens to what the user wrote."""
+"""/archive, /status, /export and /privacy: archiving, the state of the memory, all data, and who receives it."""
 
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -101,7 +101,7 @@ async def privacy(event: TelegramObject, chat: Chat, services: Services) -> None
 
 
 def _providers(config: Config) -> list[str]:
-    """The hosts that receive parts of the conversation, each once."""
+    """The hosts that receive parts of the conversation, without duplicates."""
     urls = [] if config.offline_models or config.llm.local else [config.llm.base_url]
     if not config.offline_embeddings:
         urls.append(config.embedding.base_url or config.llm.base_url)

@@ -50,7 +50,7 @@ from internal.storage.forgetting.forgettings import Forgetting
 _EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
 _OFFERED = 6
 _PART = 8
-"""Hexadecimal digits of a sentence's key on a button: 64 bytes have room for no more."""
+"""Hexadecimal digits of a sentence's key on a button, whose data is limited to 64 bytes."""
 _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
@@ -253,7 +253,7 @@ def _is_everything(name: str) -> bool:
 
 
 async def _confirmation(user: User, person: Person | None, services: Services) -> tuple[str, Rows]:
-    """`confirmation` with the messages about the person counted."""
+    """`confirmation` with the number of messages about the person."""
     if person is None:
         return confirmation(user, None, 0)
     about = await messages_about(services.database, user.user_id, person.id, now=services.clock.now())
@@ -261,7 +261,7 @@ async def _confirmation(user: User, person: Person | None, services: Services) -
 
 
 def confirmation(user: User, person: Person | None, count: int) -> tuple[str, Rows]:
-    """What goes and what stays, and the offer to erase the `count` messages about a person too."""
+    """Says what goes and what stays, and offers to erase the `count` messages about a person too."""
     sure = ForgetButton(owner=user.user_id, person=person.id if person else 0, sure=True)
     yes = button(label(user.lang, "forget-button-yes"), sure)
     no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))

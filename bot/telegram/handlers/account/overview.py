@@ -1,4 +1,4 @@
-"""/settings: what can be set, with a button for each; /more: the commands that the menu does not show."""
+"""/settings: a button for each setting; /more: the commands that the menu does not show."""
 
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ from internal.access.zones import zone_label
 
 
 class Setting(StrEnum):
-    """What /settings has a button for; the labels are those of the menu."""
+    """A setting with a button in /settings; the labels are those of the menu."""
 
     LANGUAGE = "language"
     TIMEZONE = "timezone"
@@ -54,7 +54,7 @@ async def settings(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def pressed(query: CallbackQuery, callback_data: SettingButton, chat: Chat, services: Services) -> None:
-    """Does what the command of that name does without words."""
+    """Does the same as the command of that name without text."""
     match callback_data.setting:
         case Setting.LANGUAGE:
             await language(query, chat)

@@ -54,7 +54,7 @@ async def hours_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, ser
 
 
 def hours_in(text: str) -> str | None:
-    """Quiet hours as typed ("23-7", "22:30 – 08:00", "off" = ""); None if the text has none."""
+    """Parses quiet hours ("23-7", "22:30 – 08:00", "off" = ""); None if the text has none."""
     if text.strip(" .!").casefold() in NEVER:
         return ""
     match = _HOURS.fullmatch(text.strip().casefold())

@@ -1,4 +1,4 @@
-"""/db, /sa and /ss without text, which open, continue and close a conversation; /sessions, which lists them."""
+"""/db, /sa and /ss without text, which open, continue and close a session; /sessions, which lists them."""
 
 from functools import partial
 
@@ -23,13 +23,13 @@ from internal.flows.sessions.lifecycle import closed_by
 from internal.flows.visibility import sessions
 
 SHOWN = 3_500
-"""Characters of a transcript shown in the chat; a longer one is sent as a file."""
+"""The most characters of a transcript in the chat; a longer one is sent as a file."""
 
 _TOPIC = 60
 
 
 async def start_command(message: Message, chat: Chat, services: Services) -> None:
-    """Closes the open conversation; the next message opens a new one."""
+    """Closes the open session; the next message opens a new one."""
     await services.sessions.close_session(chat.user.user_id, None, chat.thread_id or 0)
     await chat.say(phrase(chat.user.lang, "session-begins"))
 
@@ -46,7 +46,7 @@ async def continue_command(message: Message, chat: Chat, services: Services) -> 
 async def close_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     user, topic = chat.user, chat.thread_id or 0
     closed = await services.sessions.close_session(user.user_id, CLOSING, topic)
-    # A handler may run again after a crash: the session that it closed then is the last one.
+    # A handler may run again after a crash: then the session that it closed is the last one.
     closed = closed or await services.read(lambda c: _closed_last(c, user, topic))
     if closed is None:
         await chat.say(phrase(user.lang, "session-none"))
@@ -88,7 +88,7 @@ async def session_pressed(query: CallbackQuery, callback_data: SessionButton, ch
 
 
 async def _page(user: User, services: Services, page: int) -> tuple[str, Rows]:
-    """The latest conversations first."""
+    """A page of the sessions, the latest first."""
     count = await services.read(lambda c: sessions.count_sessions(c, user.user_id))
     here = clamp(page, count)
     found = await services.read(
@@ -108,7 +108,7 @@ async def _page(user: User, services: Services, page: int) -> tuple[str, Rows]:
 
 
 def _as_typed(text: str) -> str:
-    """Text shown exactly as it was typed, each line on its own."""
+    """The text exactly as it was typed, line by line."""
     return "\\\n".join(escape(line) for line in text.splitlines())
 
 
@@ -123,7 +123,7 @@ def _topic(user: User, session: Session) -> str:
 
 def router() -> Router:
     built = Router(name="sessions")
-    # With text after them these two are messages, which get an answer: see `message_reader.session_command`.
+    # With text after them, these two are messages that get an answer: see `message_reader.session_command`.
     built.message.register(start_command, Command("db", ignore_mention=True, magic=~F.args))
     built.message.register(continue_command, Command("sa", ignore_mention=True, magic=~F.args))
     built.message.register(close_command, Command("ss", ignore_mention=True))

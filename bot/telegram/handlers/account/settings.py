@@ -31,11 +31,11 @@ _OFFERED: dict[Language, tuple[str, ...]] = {
     "uk": ("Europe/Kyiv", "Europe/Warsaw", "Europe/Berlin", "Europe/London"),
     "en": ("Europe/London", "Europe/Berlin", "America/New_York", "America/Chicago", "America/Los_Angeles"),
 }
-"""Where most people who speak the language live; for other places there is a button to type the name."""
+"""The zones in which most speakers of a language live; for other places there is a button to type the name."""
 
 _ZONE = AwaitedAnswer(ZONE)
 _ZONE_OFFERED = AwaitedAnswer(ZONE, {"offered": True})
-"""Asked with buttons, also at the first meeting: a place may be typed instead, and any other text is no answer."""
+"""The question with buttons, as at the first meeting: a place may be typed too, other text is not an answer."""
 
 
 async def ask_zone(chat: Chat, services: Services) -> None:
@@ -77,7 +77,7 @@ async def zone_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
 
 
 async def _take_place(place: Location, chat: Chat, services: Services) -> None:
-    """Sets the zone of a place; where several are near, asks which one it is."""
+    """Sets the zone of a place; if several match, asks which one is meant."""
     user, now = chat.user, services.clock.now()
     zones = zones_near(place.latitude, place.longitude, now, user.tz, _OFFERED[user.lang])
     if len(zones) == 1:

@@ -1,4 +1,4 @@
-"""/start, /help and /cancel: the first meeting, and the way out of a question."""
+"""/start, /help and /cancel: the greeting, the help, and the withdrawal of a question."""
 
 import re
 from typing import Any
@@ -21,13 +21,13 @@ _START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
 
 
 def start_code(message: Message) -> str | None:
-    """The code of `/start CODE`, with which a stranger may become the owner; None for anything else, as a link's."""
+    """The code of `/start CODE`, with which a stranger may become the bot owner; None for other texts."""
     words = _words_of_link(message)
     return words if access.looks_like_code(words) else None
 
 
 def _words_of_link(message: Message) -> str:
-    """What stands after /start: Telegram puts there what a link carries."""
+    """The text after /start, where Telegram puts the parameter of a link."""
     match = _START.match(message.text or "")
     return match[1].strip() if match and forward_of(message) is None else ""
 
@@ -64,13 +64,13 @@ async def show_help(message: Message, chat: Chat) -> None:
 
 
 async def cancel(message: Message, chat: Chat, services: Services) -> None:
-    """Confirms that the question was withdrawn, as by any command before this one runs; `chat.user` is from before."""
+    """Confirms that the question was withdrawn, as every command does before it runs; `chat.user` is from before."""
     asked = access.awaited(chat.user, services.clock.now())
     await chat.say(phrase(chat.user.lang, "cancelled" if asked else "cancelled-nothing"))
 
 
 async def unknown(message: Message, command: CommandObject, chat: Chat) -> Any:
-    """Answers an unknown command. Text after /db or /sa, or a /correct that is news, is for the companion instead."""
+    """Answers an unknown command; text after /db or /sa and a /correct with news is left to the companion."""
     if session_command(message)[0] is not None or command.command == "correct":
         return UNHANDLED
     await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))

@@ -1,4 +1,4 @@
-"""/undo: the changes of the last week, each with a button that takes it back."""
+"""/undo: the changes of the last week, each with a button that undoes it."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ _LONGEST, _TOAST = 90, 180
 
 
 class UndoChangeButton(Owned, prefix="un", command="/undo"):
-    """Takes a change back: the `number`th of an event. The list stays at the page."""
+    """Undoes the `number`th change of an event. The list stays at the page."""
 
     event: Id
     number: int
@@ -40,7 +40,7 @@ async def undo_command(message: Message, chat: Chat, services: Services) -> None
 
 
 async def pressed(query: CallbackQuery, callback_data: UndoChangeButton, chat: Chat, services: Services) -> None:
-    """Takes the change back and shows what is left; one that is gone or on which others rest is said."""
+    """Undoes the change and shows the rest; says so if it is gone or other changes depend on it."""
     user, now, at = chat.user, services.clock.now(), time_of_day(services.config.notifications.whole_day_at)
     change_id = f"{callback_data.event}.{callback_data.number}"
     try:
@@ -69,7 +69,7 @@ async def _listing(user: User, services: Services, page: int) -> tuple[str, Rows
 
 
 def changes_shown(connection: Connection, user: User, now: datetime, page: int = 0) -> tuple[str, Rows]:
-    """The changes of the last week from a page on, with their buttons."""
+    """A page of the changes of the last week, with their buttons."""
     found = changes.recent(connection, user.user_id, now=now, limit=PAGE + 1, offset=page * PAGE)
     if not found:
         return phrase(user.lang, "undo-nothing"), []

@@ -1,4 +1,4 @@
-"""/birthdays: the occasions of the year ahead, as a list, a file, and an address for calendars."""
+"""/birthdays: the occasions of the next year as a list, a file, and an address for calendars."""
 
 from enum import StrEnum
 
@@ -16,7 +16,7 @@ from internal.flows.companion import calendar
 from internal.flows.companion.occasions import local_day, year_ahead
 
 _SHOWN = 60
-"""Occasions in one message; the file has all."""
+"""The most occasions in one message; the file has all."""
 
 
 class CalendarTap(StrEnum):
@@ -26,14 +26,14 @@ class CalendarTap(StrEnum):
 
 
 class CalendarButton(Owned, prefix="ca", command="/birthdays"):
-    """Sends the occasions as a file, opens their secret address, or closes it."""
+    """Sends the occasions as a file, opens their secret calendar address, or closes it."""
 
     tap: CalendarTap
 
 
 async def birthdays(message: Message, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
-    await services.archival.read_now(user.user_id)  # what was told a moment ago counts
+    await services.archival.read_now(user.user_id)  # messages of the last moments count too
     found = await services.read(lambda c: year_ahead(c, user, now=now))
     if not found:
         await chat.say(phrase(user.lang, "birthdays-none"))

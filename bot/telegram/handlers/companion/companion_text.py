@@ -1,4 +1,4 @@
-"""What the companion says, as Markdown in the owner's language."""
+"""The texts of the companion, as Markdown in the owner's language."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
@@ -25,10 +25,10 @@ from internal.people.bio import bio_from_names
 from internal.tasks.model import Task
 
 _QUOTE = 120
-"""Characters of a quoted line."""
+"""The most characters of a quoted line."""
 _BIO = 300
 _MOST_ASKED = 2
-"""Questions that are proposed: more would be an interview."""
+"""The most questions proposed; more would be an interview."""
 
 
 class CompanionWording:
@@ -76,13 +76,13 @@ class CompanionWording:
 
 
 def occasion_title(user: User, one: UpcomingOccasion) -> str:
-    """Whose occasion it is and how many years it makes, as plain text."""
+    """The person and the number of years of an occasion, as plain text."""
     what = title(one, user.lang).rstrip(".")
     return what if one.years is None or one.own else label(user.lang, "occasion-years", what=what, years=one.years)
 
 
 def occasion_line(user: User, one: UpcomingOccasion, today: date) -> str:
-    """One line of a list."""
+    """An occasion as one line of a list."""
     return f"{escape(day_of(user, one.on, today))} — {escape(occasion_title(user, one))}"
 
 
@@ -140,7 +140,7 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
 
 
 def _about(known: Brief) -> str:
-    """The profile's sentences that say more than the lines and facts below them."""
+    """The profile's sentences that add something to the lines and facts below them."""
     person = known.person
     below = {_bare(text) for text in (*[one.quote for one in known.talks], *[one.fact for one in known.facts])}
     parts = [person.bio[start:end].strip() for start, end in sentences(person.bio)]
@@ -170,7 +170,7 @@ def _questions(user: User, known: Brief, today: date) -> list[str]:
 
 
 def _sections(lang: Language, of: str, sections: Mapping[str, Sequence[str]]) -> list[str]:
-    """Headed lists; without what is empty."""
+    """Lists with headings, without the empty ones."""
     lines: list[str] = []
     for name, items in sections.items():
         if items:

@@ -26,14 +26,14 @@ _RECEIPTS = 4
 
 
 class DismissButton(Owned, prefix="rx", command="/week"):
-    """Shows a reflection no more. `within`: the message holds more than these."""
+    """Dismisses a reflection. `within`: the message holds further ones."""
 
     key: str
     within: bool = False
 
 
 def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> str:
-    """Numbered, each with the newest of the lines that show it."""
+    """The reflections, numbered, each with the newest line that shows it."""
     parts, zone = [f"**{phrase(user.lang, 'reflections-title')}**"], ZoneInfo(user.tz)
 
     def day(at: datetime) -> str:
@@ -49,13 +49,13 @@ def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> 
 
 
 def dismiss_rows(user: User, found: Sequence[Reflection], *, within: bool = False) -> Rows:
-    """A button for each, by its number."""
+    """A button for each reflection, by its number."""
     keys = [DismissButton(owner=user.user_id, key=one.key, within=within) for one in found]
     return [[button(f"✕ {number}", key) for number, key in enumerate(keys, start=1)]]
 
 
 async def show_reflections(chat: Chat, services: Services) -> None:
-    """A message of its own; none where nothing shows."""
+    """Sends the reflections as a message of their own, if there are any."""
     user = chat.user
     if found := (await services.reflections.current(user))[:MOST]:
         await chat.say(reflections_text(user, found, services.clock.now()), dismiss_rows(user, found))
@@ -72,7 +72,7 @@ async def dismissed(query: CallbackQuery, callback_data: DismissButton, chat: Ch
 
 
 def set_reflections(connection: Connection, user_id: int, *, wanted: bool) -> None:
-    """Whether the owner gets the weekly message with reflections."""
+    """Turns the weekly message with reflections on or off."""
     settings = users.get(connection, user_id).settings
     users.change(connection, user_id, settings=settings | {REFLECTIONS: wanted})
 

@@ -1,4 +1,4 @@
-"""How often to be in touch with a person, chosen on the person's card."""
+"""The choice of how often to be in touch with a person, on the person's card."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ RULES: Final[Mapping[str, str]] = {
 
 
 class RhythmButton(Owned, prefix="rh", command="/person"):
-    """Asks how often to be in touch with a person; with `every`, one of RULES, keeps it."""
+    """Asks how often to be in touch with a person, or stores `every`, one of RULES."""
 
     person: int
     every: str = ""
@@ -46,7 +46,7 @@ async def rhythm_pressed(query: CallbackQuery, callback_data: RhythmButton, chat
 
 
 def _keep(connection: Connection, user: User, person: Person, every: str, services: Services, now: datetime) -> Task:
-    """The person's rhythm, a new one in place of the one before."""
+    """Stores the person's rhythm in place of the one before."""
     author = service.by_owner(user.user_id, now, time_of_day(services.config.notifications.whole_day_at))
     for before in tasks.of_people(connection, user.user_id, [person.id]):
         if before.kind is TaskKind.CONTACT and before.state is TaskState.OPEN:

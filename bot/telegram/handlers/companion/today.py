@@ -1,4 +1,4 @@
-"""/today, /week, /digest and /brief: what is on, every morning if wanted, and what to know before meeting somebody."""
+"""/today, /week, /digest and /brief: the agenda, every morning if wanted, and what to know before meeting somebody."""
 
 import re
 from datetime import datetime
@@ -29,12 +29,12 @@ from internal.people.model import Person
 
 _HOUR: Final = re.compile(r"\D*([01]?\d|2[0-3])(?:[:.]([0-5]\d))?\D*")
 _OFFERED: Final = 4
-"""People whose brief is offered below a day."""
+"""The most people whose brief is offered below a day."""
 _OFFERED_HOURS: Final = (7, 8, 9)
 
 
 class DigestButton(Owned, prefix="dg", command="/digest"):
-    """Sends the overview of the day at this hour; -1 ends it."""
+    """Sends the overview of the day at this hour; -1 turns it off."""
 
     hour: int
 

@@ -1,4 +1,4 @@
-"""What the bot knows of the owner: facts, likes, goals and decisions, tasks, people, and what he said of himself."""
+"""The card about the owner: facts, likes, goals and decisions, tasks, people, and his own words about himself."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from internal.tasks import repository as tasks
 _MOST_QUOTES: Final = 5
 """Lines of each kind; the commands list all."""
 _LATEST: Final = 200
-"""Messages in which the owner's words of himself are looked for: what was archived is among the facts."""
+"""The most messages in which the owner's words about himself are looked for; archived ones are among the facts."""
 _OF_ONESELF: Final = re.compile(r"\W*(?:я|i(?:['’]m)?|мы|ми|we|у (?:меня|мене)|в мене)\b", re.IGNORECASE)
 _LONGEST: Final = 120
 
@@ -50,7 +50,7 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
     if near := people.listing(connection, user.user_id, limit=3 * _MOST_QUOTES):
         yield f"{phrase(user.lang, 'about-owner-people')} {', '.join(escape(one.display_name) for one in near)}"
     if any_forgotten(connection, user.user_id, or_asked=True):
-        return  # a message may name somebody who is not to be quoted any more
+        return  # a message may name somebody who must not be quoted any more
     recent = messages_shown(connection, user.user_id, dialogue.recent(connection, user.user_id, limit=_LATEST))
     own = [one.content for one in recent if one.role == "user" and one.forward is None and not one.hidden]
     said = [text[start:end].strip() for text in own for start, end in sentences(text)]

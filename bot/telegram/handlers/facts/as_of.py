@@ -1,4 +1,4 @@
-"""/asof: a question about another time, answered from what was true then."""
+"""/asof: a question about another time, answered from the facts of that time."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ async def asof(message: Message, command: CommandObject, chat: Chat, services: S
 
 
 async def question_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
-    """Answers the question to a date that was sent alone."""
+    """Answers the question for a date that was sent without one."""
     begins, ends = awaiting.details["begins"], awaiting.details["ends"]
     until = datetime.fromisoformat(ends) if ends else None
     await _answer_in_background(
@@ -53,7 +53,7 @@ async def question_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, 
 
 
 async def _answer_in_background(asked: DatedQuestion, chat: Chat, services: Services) -> None:
-    """Answers in the background: a model may write for long, and the chat goes on meanwhile."""
+    """Answers in the background: a model may take long, and the chat goes on meanwhile."""
     await chat.beside(lambda: _answer(asked, chat, services))
 
 
@@ -88,7 +88,7 @@ def _facts(connection: Connection, user: User, recalled: Sequence[RecalledFact],
 
 
 def _period(user: User, asked: DatedQuestion) -> Markdown:
-    """How the date was understood: whole days of the owner's, or a moment to the minute."""
+    """The date as it was understood: whole days of the owner's, or a moment to the minute."""
     first = local(user, asked.begins)
     if asked.ends is None:
         return Markdown(phrase(user.lang, "period-moment", first=first))

@@ -1,4 +1,4 @@
-"""Choosing the audience of a fact on its card: by the rules, its owner alone, the person it is about, teams, groups."""
+"""The choice of a fact's audience on its card: by the rules, the owner alone, the person it is about, teams, groups."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _PERSON: Final = "person:"
 
 
 class AudienceButton(Owned, prefix="AU", command="/facts"):
-    """Asks for whom a fact is, or keeps it: `to` is a person's number, or one of the words above."""
+    """Asks for the audience of a fact, or stores it: `to` is a person's number, or one of the words above."""
 
     fact: Id
     to: str = _ASK

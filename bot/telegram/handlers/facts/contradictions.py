@@ -20,14 +20,14 @@ from internal.knowledge.model import EvidenceLine, Fact
 
 _ON_BUTTON = 40
 _SIDES = 8
-"""Most facts of one question: with their quotes they fit one message."""
+"""The most facts of one question: with their quotes they fit one message."""
 
 _CHOICE = {buttons.ContradictionAnswer.BOTH: BOTH, buttons.ContradictionAnswer.NEITHER: NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
 class ContradictionQuestion:
-    """A question only the owner can decide. `id` is the suggestion that it answers."""
+    """A question that only the owner can decide. `id` is the suggestion that it answers."""
 
     id: str
     text: str
@@ -50,7 +50,7 @@ def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple
 
 
 def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
-    """The fact, and the quotes that support it where they say more than it does."""
+    """The fact, and the quotes that say more than the fact itself."""
     said = shorten(lines[-1].quote, QUOTE // 2) if lines else ""
     line = fact_line(user, fact)
     if not said or said.removesuffix(".") == fact.fact.removesuffix("."):
@@ -98,7 +98,7 @@ async def answer_pressed(
     def work(connection: Connection) -> tuple[str, buttons.Rows]:
         waiting = {one.id: one for one in knowledge.open_contradictions(connection, user.user_id)}
         asked = waiting.get(contradiction_id)
-        if asked is None:  # pressed twice, or handled again after a crash: the answer that was given stands
+        if asked is None:  # pressed twice, or handled again after a crash: the earlier answer stands
             answer = knowledge.answer_given(connection, user.user_id, contradiction_id)
             return _outcome(connection, user, answer, now)
         if choice not in {BOTH, NEITHER, *asked.facts}:  # the facts have other texts by now

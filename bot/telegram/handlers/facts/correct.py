@@ -1,4 +1,4 @@
-"""/correct: the owner says how something really is. Nothing changes unasked, and the earlier version is kept."""
+"""/correct: the owner corrects a fact. Nothing changes without asking, and the earlier version is kept."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -44,7 +44,7 @@ _OUTCOMES: Mapping[Outcome, str] = {
 
 
 async def correct(message: Message, command: CommandObject, chat: Chat, services: Services) -> object:
-    """Corrects what an answer cites. A sentence about something else goes on as news, like any other message."""
+    """Corrects a fact that an answer cites. A sentence about something else is treated as news, like any message."""
     now, user, words = services.clock.now(), chat.user, command.args
 
     def work(connection: Connection) -> AnswerSources | None:
@@ -79,13 +79,13 @@ async def correct(message: Message, command: CommandObject, chat: Chat, services
 
 
 def _newest(connection: Connection, user: User, facts: Sequence[Fact]) -> Sequence[Fact]:
-    """Facts as they stand now: they may have been corrected since they were cited."""
+    """The current versions of the facts: they may have been corrected since they were cited."""
     newest = [knowledge.history(connection, user.user_id, fact.id)[-1] for fact in facts]
     return list({fact.id: fact for fact in newest}.values())[:_OFFERED]
 
 
 def _facts(rests_on: Sequence[Source | None]) -> list[Fact]:
-    """The facts among what an answer is based on. Memories are corrected from their own card, messages never."""
+    """The facts among the sources of an answer. Memories are corrected on their own card, messages never."""
     return [one for one in rests_on if isinstance(one, Fact)]
 
 
@@ -127,7 +127,7 @@ async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
 
 
 async def correction_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> object:
-    """Shows what a typed sentence will change. A message that comes while a button is waited for is no correction,
+    """Shows what a typed sentence will change. A message that comes while a button is awaited is no correction,
     unless it is that very sentence, handled again after a crash.
     """
     words = answer_text(message)
@@ -149,7 +149,7 @@ async def _preview(fact_id: str, words: str, chat: Chat, services: Services) -> 
 
 
 def sure_question(user: User, coming: CorrectedFact, words: str) -> tuple[str, Rows]:
-    """The fact as it is and as it will be, and whether it is to be so."""
+    """The fact as it is and as it will be, with the question whether to change it."""
     text = phrase(user.lang, "correct-sure", how=coming.outcome, old=quotable(coming.fact.fact), new=quotable(words))
     yes = button(label(user.lang, "correct-button-yes"), SureCorrectButton(owner=user.user_id, fact=coming.fact.id))
     no = button(label(user.lang, "correct-button-no"), KeepButton(owner=user.user_id))
@@ -157,7 +157,7 @@ def sure_question(user: User, coming: CorrectedFact, words: str) -> tuple[str, R
 
 
 async def sure_pressed(query: CallbackQuery, callback_data: SureCorrectButton, chat: Chat, services: Services) -> None:
-    """Applies the correction; a button whose sentence is gone only shows how the fact stands."""
+    """Applies the correction; a button whose sentence is gone only shows the current fact."""
     user, words = chat.user, _words(chat.user, services)
     if words is None:
         newest = await services.read(lambda c: knowledge.history(c, user.user_id, callback_data.fact)[-1])

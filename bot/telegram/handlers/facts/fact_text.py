@@ -21,19 +21,19 @@ from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
 from internal.language.text.spelling import with_signs, without_attachments
 
 LINE = 220
-"""Characters of a fact in a list: eight of them fit one message."""
+"""The most characters of a fact in a list: eight of them fit one message."""
 
 QUOTE = 400
-"""Characters of a quote: the words that support a fact, not the whole of a long message."""
+"""The most characters of a quote: the words that support a fact, not the whole of a long message."""
 
 SHOWN_SOURCES = 3
 LISTED_SOURCES = 8
-"""Most quotes on a card, and where all sources are asked for; either fits one message."""
+"""The most quotes on a card, and in the list of all sources; either fits one message."""
 
 LISTED_VERSIONS = 8
 
 _UNSAFE = ":/?#[]@!&'*+,;=%~._-"
-"""Characters a link keeps; brackets and spaces would end it in Markdown."""
+"""Characters that stay unchanged in a link; brackets and spaces would end it in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def local(user: User, moment: datetime) -> datetime:
 
 
 def period_text(user: User, fact: Fact) -> str:
-    """Since when and until when a fact is true, in words that need no escaping; empty if neither is known."""
+    """The period in which a fact is true, in words that need no escaping; empty if neither end is known."""
     spans = fact.valid_at is not None and fact.valid_stated and fact.invalid_at is not None
     until = fact.invalid_at and day(user.lang, local(user, fact.invalid_at), fact.invalid_precision, alone=spans)
     if fact.valid_at is None:
@@ -81,7 +81,7 @@ def period_text(user: User, fact: Fact) -> str:
 
 
 def fact_line(user: User, fact: Fact, *, apart: bool = False) -> str:
-    """One line: the fact and its dates. `apart` adds the other end, where another fact has the same text."""
+    """One line: the fact and its dates. `apart` adds the other end, if another fact has the same text."""
     dates, words = period_text(user, fact), escape(quotable(fact.fact))
     if apart and fact.target_name:
         words = f"{words} ({escape(shorten(fact.target_name, LINE))})"
@@ -89,18 +89,18 @@ def fact_line(user: User, fact: Fact, *, apart: bool = False) -> str:
 
 
 def fact_lines(user: User, facts: Sequence[Fact]) -> list[str]:
-    """A line for each fact; where one sentence states several, each line ends with what it is about."""
+    """A line for each fact; if one sentence states several, each line ends with what it is about."""
     count = Counter(fact.fact for fact in facts)
     return [fact_line(user, fact, apart=count[fact.fact] > 1) for fact in facts]
 
 
 def quotable(text: str) -> str:
-    """The text shortened and without a final full stop, to stand inside a sentence."""
+    """The text shortened and without a final full stop, for use inside a sentence."""
     return shorten(text, LINE).removesuffix(".")
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> str:
-    """Lines with the numbers of the buttons below."""
+    """The lines with the numbers of the buttons below."""
     return "\n".join(f"{number}\\. {line}" for number, line in enumerate(lines, start=first))
 
 
@@ -138,8 +138,8 @@ class Sourced(Protocol):
 
 
 def fact_sources(user: User, card: Card, limit: int) -> str:
-    """As `sources_text`; in a corrected fact the correction comes first, and lines of before it are the earlier
-    version's, which they may say the opposite of.
+    """Like `sources_text`, but a corrected fact begins with the correction; older lines are marked as the earlier
+    version's, as they may contradict it.
     """
     fact = card.fact
     if fact.set_by != "owner" or fact.original_fact in (None, fact.fact):
@@ -190,7 +190,7 @@ def message_line(user: User, said: Message) -> str:
 
 
 def source_of(said: Message) -> tuple[str, dict[str, str]]:
-    """The phrase for whose words a message holds, and its values but for `at`."""
+    """The key of the phrase for the author of a message, and its values except `at`."""
     if said.role == "assistant":
         return "source-assistant", {}
     if said.forward is not None:
@@ -201,7 +201,7 @@ def source_of(said: Message) -> tuple[str, dict[str, str]]:
 
 
 def _own_source(text: str) -> str:
-    """How a message of the owner's is named as a source: as his words, or as what he sent without any."""
+    """The name of the owner's message as a source: his words, or what he sent without any."""
     return "source-own" if without_attachments(text).strip() else "source-sent"
 
 
@@ -250,7 +250,7 @@ def number_rows(buttons: Sequence[Button], width: int = 4) -> list[list[Button]]
 
 
 def shorten(text: str, length: int) -> str:
-    """The first `length` characters at most, cut at a word's end where there is one near."""
+    """The first `length` characters at most, cut at the end of a word if one is near."""
     text = " ".join(with_signs(text).split())
     if len(text) <= length:
         return text

@@ -1,4 +1,4 @@
-"""/facts: what is known of the owner, a person or a thing, in pages; and a single fact."""
+"""/facts: pages of facts about the owner, a person or a thing; and a single fact."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def _subject_label(user: User, one: FactSubject) -> str:
 
 
 async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Rows]:
-    """Shows facts that match the words when nothing has that name."""
+    """Shows facts that match the words if nothing has that name."""
     hits = await services.knowledge.facts(user.user_id, name, PAGE)
     found = [hit.fact for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not found:
@@ -139,7 +139,7 @@ def _page(
 
     count = knowledge.count_facts(connection, user_id, wanted, now=now)
     here = clamp(page, count)
-    # They are stored in the order in which they began; the latest should be on top.
+    # They are stored in the order in which they began; the latest must be on top.
     end = count - here * PAGE
     offset = max(0, end - PAGE)
     shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)

@@ -1,4 +1,4 @@
-"""Merge with ...: merges two things that are the same, from the facts about one of them; and undoes it."""
+"""Merges two things that are the same, with a button among the facts about one of them, and undoes that."""
 
 from aiogram import F, Router
 from aiogram.types import CallbackQuery, Message
@@ -26,7 +26,7 @@ from internal.graph import store
 from internal.graph.model import Node
 
 _NAME = 48
-"""Characters of a name on a button."""
+"""The most characters of a name on a button."""
 
 
 async def merge_pressed(query: CallbackQuery, callback_data: MergeThingsButton, chat: Chat, services: Services) -> None:
@@ -69,7 +69,7 @@ async def confirmed(query: CallbackQuery, callback_data: MergeThingsButton, chat
     def work(connection: Connection) -> tuple[str, Node]:
         source, target = _thing(connection, user, source_id), _thing(connection, user, target_id)
         if source.id == target.id:
-            # Merged before: pressed twice, or handled again after a crash. The redirect leads to the name.
+            # Merged before: pressed twice, or handled again after a crash. The redirect has the name.
             behind = store.get_node(connection, user.user_id, source_id, hidden=True)
             return (behind or source).name, target
         return source.name, entities.merge(connection, user.user_id, source_id, target_id, now=now)

@@ -1,4 +1,4 @@
-"""What a typed name means: people and things of that name in any form and alphabet, or the owner."""
+"""Finds what a typed name means: people and things of that name in any form and alphabet, or the owner."""
 
 import re
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from internal.people import repository as people, service
 
 _ABOUT = re.compile(r"^(?:о|об|обо|про|about|of)\s+", re.IGNORECASE)
 _ONESELF_WORDS = 2
-"""Words that mean the owner: "обо мне", "me", "мене". In a longer text, "my" belongs to something else."""
+"""The most words of a text that means the owner: "обо мне", "me". In a longer text, "my" belongs to something else."""
 
 _SEARCHED = 24
 
 
 @dataclass(frozen=True, slots=True)
 class FactSubject:
-    """A person or thing that facts are about. `kind` is an entity's type or a node's label; "owner" for the owner."""
+    """A person or thing with facts. `kind` is an entity's type or a node's label, or "owner" for the owner."""
 
     node_id: str
     name: str
@@ -53,7 +53,7 @@ async def find_subjects(text: str, user: User, services: Services) -> list[FactS
 
 
 def _exact(connection: Connection, user: User, name: str) -> list[FactSubject]:
-    """By name or alias, @username or Telegram id."""
+    """Finds subjects by name or alias, @username or Telegram id."""
     nodes = store.nodes_called(connection, user.user_id, [name])
     if not nodes:
         found = [one.entity_id for one in service.identified(connection, user.user_id, name, limit=SHOWN)]
@@ -64,7 +64,7 @@ def _exact(connection: Connection, user: User, name: str) -> list[FactSubject]:
 
 
 async def _similar(name: str, user: User, services: Services) -> list[FactSubject]:
-    """Subjects named in another form. Search finds the things; people are few, so all are compared."""
+    """Finds subjects by another form of the name: things by search, people by comparison with all of them."""
     written = capitalised(name)
     likely = await name_similarities(name, user, services)
     entities = await services.read(lambda c: _entities(c, user.user_id, list(likely)))

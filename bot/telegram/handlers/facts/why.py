@@ -1,4 +1,4 @@
-"""/why: what an answer is based on, with buttons to open, correct and forget it."""
+"""/why: the sources of an answer, with buttons to open, correct and forget them."""
 
 from aiogram import Router
 from aiogram.filters import Command
@@ -24,7 +24,7 @@ from internal.people.model import Person
 _MOST_CITED = 10
 _MOST_GIVEN = 6
 _MOST_ROWS = 5
-"""Facts with a row of their own; further ones get a number button."""
+"""The most facts with a row of their own; further ones get a number button."""
 
 _MOST_PEOPLE = 8
 _QUOTE = 160
@@ -123,7 +123,7 @@ def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[butto
 
 
 def _forget_row(user: User, reply_id: str, number: int, said: Said) -> buttons.Button:
-    """The button to forget a past message. It cannot be corrected: it was said like that."""
+    """The button to forget a past message, which cannot be corrected."""
     data = buttons.ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
     return buttons.button(label(user.lang, "said-button-forget", n=number), data)
 

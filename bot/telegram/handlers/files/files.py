@@ -1,4 +1,4 @@
-"""/files: the files that were sent; each is opened or forgotten by a button."""
+"""/files: the files that were sent, with buttons to open or forget each."""
 
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,7 +23,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.storage.forgetting.forgettings import Forgetting
 
 _SHOWN = 700
-"""Characters of a text on its card."""
+"""The most characters of a text on its card."""
 
 
 class FilesButton(Owned, prefix="fi", command="/files"):
@@ -35,7 +35,7 @@ class FileButton(Owned, prefix="fo", command="/files"):
 
 
 class ForgetFileButton(FileButton, prefix="ff", command="/forget"):
-    """Without `sure` it asks first."""
+    """Forgets a file; without `sure` it asks first."""
 
     sure: bool = False
 

@@ -4,14 +4,14 @@ from bot.telegram.handlers.buttons import Id, Owned, UndoButton
 
 
 class GroupButton(Owned, prefix="gr", command="/groups"):
-    """Switches all groups (`group` 0) or one on or off, or its listening. `act`: on, off, listen, quiet."""
+    """Switches the groups (`group` 0: all) on or off, or listening. `act`: on, off, listen, quiet."""
 
     group: int
     act: str
 
 
 class UndoMineButton(UndoButton, prefix="gm", command="/groups"):
-    """Takes back what the member `by` asked with /forget me."""
+    """Undoes what the member `by` asked with /forget me."""
 
     forgetting: Id
     by: int

@@ -1,4 +1,4 @@
-"""Which commands a group may use, and who in it. What is one person's own stays in the private chat."""
+"""Which commands a group may use, and for which members. Commands about private things stay in the private chat."""
 
 from enum import Enum, auto
 from typing import Final
@@ -15,9 +15,9 @@ ME: Final = frozenset({"me", "меня", "мене", "обо мне", "про м
 class Permit(Enum):
     ALL = auto()
     ADMINS = auto()
-    """The administrators of the group alone."""
+    """Only the administrators of the group."""
     PRIVATE = auto()
-    """Nobody: it shows or changes what is private."""
+    """No member: it shows or changes private things."""
 
 
 def permit_of(command: str, words: str = "") -> Permit:

@@ -1,4 +1,4 @@
-"""Who administers a group."""
+"""Checks who administers a group."""
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramBadRequest, TelegramForbiddenError
@@ -10,7 +10,7 @@ async def is_admin(bot: Bot, chat_id: int, user_id: int) -> bool:
         return user_id == chat_id
     try:
         member = await bot.get_chat_member(chat_id, user_id, request_timeout=10)
-    except TelegramBadRequest:  # he left meanwhile
+    except TelegramBadRequest:  # the member has left meanwhile
         return False
     return member.status in ("creator", "administrator")
 

@@ -1,4 +1,4 @@
-"""/groups: where the bot works besides private chats, for its owner; in a group what it keeps to there."""
+"""/groups: for the bot owner, the groups in which the bot works; in a group, the group's settings."""
 
 import re
 
@@ -87,7 +87,7 @@ def _switch(owner: User, group: int, on: bool, text: str) -> tuple[str, str]:
 
 
 async def show_one(message: Message, command: CommandObject, chat: Chat, services: Services, bot: Bot) -> None:
-    """What the bot keeps to in this group. `budget 50 20000` and `listen on WORD` change it."""
+    """Shows the settings of this group. `budget 50 20000` and `listen on WORD` change them."""
     group, speaker = chat.user, speaker_of(message)
     name, _, words = (command.args or "").partition(" ")
     if name.lower() == "budget" and speaker is not None and (asked := _BUDGET.fullmatch(words)):

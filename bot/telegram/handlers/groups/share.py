@@ -1,4 +1,4 @@
-"""/share: a message goes from the private chat to a group, or back, because its owner says so; each time is logged."""
+"""/share: the owner sends a message from the private chat to a group, or back; each time is logged."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ _OFFERED = 20
 
 
 async def offer(message: Message, command: CommandObject, chat: Chat, services: Services, bot: Bot) -> None:
-    """Asks to which group the words, or the message that they answer, shall go."""
+    """Asks to which group the words, or the message that they answer, are to go."""
     text, user = _text_of(message, command), chat.user
     known = await services.read(_active)
     theirs = [
@@ -96,8 +96,8 @@ async def _pass_on(
     chat: Chat,
     telegram_chat: int,
 ) -> None:
-    """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), and sends and keeps
-    them where they go, all in one transaction."""
+    """Logs that words (as said, as shown, whose) leave a memory (`logged`: which message, to whom), sends and stores
+    them at the target in one transaction."""
     (text, shown, speaker), (ref, audience), now = words, logged, services.clock.now()
     key = f"share:{of.user_id}:{ref}:{to.user_id}"
     marks = {**clock_metadata(now, to.tz), SPEAKER_MARK: speaker}
@@ -119,7 +119,7 @@ async def _pass_on(
 
 
 async def log(message: Message, chat: Chat, services: Services) -> None:
-    """What was shared, when and where, the latest first; the words as they stand in the dialogue now."""
+    """Lists what was shared, when and where, the latest first, with the current words of the dialogue."""
     user = chat.user
 
     def work(connection: Connection) -> list[str]:

@@ -53,7 +53,7 @@ from internal.memory.queries import repository
 from internal.storage.forgetting.forgettings import Forgetting
 
 LONGEST: Final = 2_000
-"""Characters of a corrected text: a longer one is no memory."""
+"""The most characters of a corrected text; a longer one is not a memory."""
 
 _UNDO_MINUTES: Final = round(requests.UNDO_WINDOW.total_seconds() / 60)
 _COMMANDS: Final = {kind.command: kind for kind in KINDS.values()}
@@ -78,7 +78,7 @@ async def list_command(message: Message, command: CommandObject, chat: Chat, ser
 
 
 async def show_list(command: str, chat: Chat, services: Services) -> None:
-    """Says the first page of what a command lists, such as `instructions`."""
+    """Shows the first page of a command's list, such as `instructions`."""
     await chat.say(*await _listing(chat.user, services, _COMMANDS[command]))
 
 
@@ -202,7 +202,7 @@ async def correction_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat
 
     def work(connection: Connection) -> MemoryView:
         before = memory_view(connection, user.user_id, awaiting.details["node"]).node
-        summary = {"summary": None} if before.label == "Memory" else {}  # it follows from the new words
+        summary = {"summary": None} if before.label == "Memory" else {}  # it is derived from the new words
         changes = {NAMING[before.label]: words} | summary
         return memory_view(
             connection, user.user_id, memory.change_node(connection, user.user_id, before.id, changes, now=now).id
@@ -236,7 +236,7 @@ async def forget_confirmed(
 
 
 def forget_card(user: User, list_command: Forgetting) -> tuple[str, Rows]:
-    """A memory that is being forgotten, as long as that can be undone."""
+    """A memory that is being forgotten, while that can be undone."""
     undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=list_command.id))
     return phrase(user.lang, "forget-memory-done", minutes=_UNDO_MINUTES), [[undo]]
 

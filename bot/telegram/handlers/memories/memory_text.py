@@ -33,7 +33,7 @@ from internal.recall.prompt.memories import status_of
 
 @dataclass(frozen=True, slots=True)
 class MemoryKind:
-    """A kind of memory with a command. `current` and `past` are states ("" = none); without them all are shown."""
+    """A kind of memory with a command. `current` and `past` are states ("" = none); without them all are listed."""
 
     letter: str
     command: str
@@ -55,7 +55,7 @@ KINDS: Final[Mapping[str, MemoryKind]] = {
 }
 
 _OPEN: Final = ("active", "open")
-"""States not shown in a list of open memories."""
+"""States that a list of open memories does not show."""
 
 _ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], ...]]] = {
     ("Goal", True): (("memory-button-reached", ReachedButton), ("memory-button-given-up", GivenUpButton)),
@@ -75,7 +75,7 @@ def _kind_of(node: Node) -> str:
 def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
     """One line: the text, its state unless obvious, its due date, its date.
 
-    With `kind` also what it is, where the list holds several kinds.
+    With `kind` also its kind, for lists of several kinds.
     """
     status = status_of(node)
     known = [
@@ -87,7 +87,7 @@ def memory_line(user: User, node: Node, *, kind: bool = False) -> str:
 
 
 def memory_text(user: User, card: MemoryView) -> str:
-    """Everything that is known of a memory."""
+    """A memory with everything known about it."""
     node, lang, properties = card.node, user.lang, card.node.properties
     kind = _kind_of(node)
     status = None if kind == "Instruction" and status_of(node) == "active" else status_of(node)
@@ -109,7 +109,7 @@ _SAID: Final = ("rationale", "outcome", "category", "resolution")
 
 
 def memory_rows(user: User, card: MemoryView, data: MemoryButton) -> Rows:
-    """What can be done with a memory, and the way back to where it was opened."""
+    """The actions on a memory, and the way back to where it was opened."""
     lang, node = user.lang, card.node
     way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "back_to": data.back_to}
     is_open = str(node.properties.get("status", "")) in ("active", "open", "partial")

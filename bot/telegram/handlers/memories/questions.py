@@ -1,4 +1,4 @@
-"""The bot's own questions about memories, and the owner's answers: one button each; pressed again, the same answer."""
+"""The bot's own questions about memories, and the owner's answers: one button each; pressing again changes nothing."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ _UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
 
 
 def question(connection: Connection, user: User, asked: AskedQuestion) -> ContradictionQuestion:
-    """The question with its buttons. Raises NotFound if what it is about is gone."""
+    """The question with its buttons. Raises NotFound if its subject is gone."""
     match asked.about:
         case "contradiction":
             text, rows = _contradiction(connection, user, asked)
@@ -101,7 +101,7 @@ async def answer_pressed(query: CallbackQuery, callback_data: AskedButton, chat:
     text, rows, in_place = await services.write(work)
     if in_place:
         await chat.edit(text, rows)
-    else:  # the others of the list may still be forgotten or kept
+    else:  # the other ones of the list may still be forgotten or kept
         await chat.say(text, rows)
 
 
@@ -151,7 +151,7 @@ _SAID: Final[Mapping[tuple[About, QuestionAnswer], str]] = {
 
 
 def _record_use(connection: Connection, user_id: int, refs: Sequence[str]) -> list[str]:
-    """Counts keeping as use, so that what is kept does not fade on the next day."""
+    """Counts keeping a memory as a use, so that it does not fade on the next day."""
     return list(store.nodes_by_ids(connection, user_id, refs))
 
 

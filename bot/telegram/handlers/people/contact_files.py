@@ -1,4 +1,4 @@
-"""A dropped .vcf or Google's CSV: what would become of each contact is shown first, a tap imports them."""
+"""Files of contacts (.vcf or Google's CSV) in the chat: shows the outcome for each, then imports on a tap."""
 
 from io import BytesIO
 from typing import Final
@@ -22,14 +22,14 @@ from internal.import_formats.model import Unreadable
 from internal.import_formats.vcard import decoded, is_vcard
 
 QUESTION: Final = "contacts"
-"""The question whether to import a file; it is open for as long as questions are."""
+"""The question whether to import a file; it is open as long as other questions."""
 
 _CARDS_SHOWN: Final = 15
 _LARGEST: Final = 20_000_000
 
 
 class ImportContactsButton(Owned, prefix="ic", command="/people"):
-    """Imports the file that was shown last, or leaves it."""
+    """Imports the file that was shown last, or drops it."""
 
     sure: bool
 
@@ -68,14 +68,14 @@ async def pressed(
 
 
 def done_text(lang: Language, report: ImportReport) -> str:
-    """What was imported, in numbers, and whether there are people to merge."""
+    """The numbers of what was imported, and whether there are people to merge."""
     asked = sum(bool(one.perhaps) for one in report.reviewed)
     text = phrase(lang, "contacts-done", new=report.count("new"), updated=report.count("updated"))
     return f"{text} {phrase(lang, 'contacts-ask', count=asked)}" if asked else text
 
 
 def review_text(lang: Language, report: ImportReport) -> str:
-    """What would become of each contact, those that change something first."""
+    """The outcome for each contact, those that change something first."""
     changed = [one for one in report.reviewed if one.outcome in ("new", "updated")]
     lines = [f"• {_line(lang, one)}" for one in changed[:_CARDS_SHOWN]]
     counts = {"new": report.count("new"), "updated": report.count("updated"), "same": report.count("same")}

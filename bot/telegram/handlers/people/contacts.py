@@ -1,4 +1,4 @@
-"""A contact card adds or updates a person; other attachments without text get an explanation."""
+"""Contact cards, which add or update a person; other attachments without text get an explanation."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ from internal.people.model import Person
 from internal.people.service import TelegramAccount
 
 SHARED: Final = "contact"
-"""The source of what is known by a contact that was shared in the chat."""
+"""The source of what is known from a contact that was shared in the chat."""
 
 
 def describe_unreadable(message: Message) -> str | None:
@@ -44,7 +44,7 @@ async def contact(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def _import_contact(card: Contact, name: str, chat: Chat, services: Services) -> None:
-    """Somebody without an account becomes a person as from a file of contacts."""
+    """Imports a contact without an account like one from a file of contacts."""
     text, user = card.vcard or "", chat.user
     if not is_vcard(text):
         text = f"BEGIN:VCARD\nVERSION:4.0\nFN:{escaped(name)}\nTEL:{escaped(card.phone_number)}\nEND:VCARD"
@@ -75,7 +75,7 @@ async def _show(person: Person, key: str, chat: Chat) -> None:
 
 
 async def unreadable(message: Message, chat: Chat) -> None:
-    """Answers an attachment where an answer in words was awaited: the question stays open."""
+    """Answers an attachment if an answer in words was awaited; the question stays open."""
     await chat.say(phrase(chat.user.lang, "cannot-read", kind=describe_unreadable(message) or "other"))
 
 

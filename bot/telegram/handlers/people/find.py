@@ -24,24 +24,24 @@ NAMED = 0.5
 """The least boost with which a person is offered: a short form of one word of a name has 0.64."""
 
 WHOLE_NAME = 0.95
-"""Boost of a whole name in another case or alphabet: from it on nobody else is offered."""
+"""The boost of a whole name in another case or alphabet; from this boost on, no other person is offered."""
 
 SHOWN = 10
 LONGEST_NAME = 4
-"""Words. Hardly anybody's name has more, and hardly a sentence about somebody has fewer."""
+"""The most words of a name: few names have more, and few sentences about somebody have fewer."""
 
 _END_OF_SENTENCE = re.compile(r"[?!…\n]|\w{3,}\.$")
-"""A full stop after one or two letters belongs to an initial: `Саша Б.`"""
+"""Marks of a sentence. A full stop after one or two letters belongs to an initial: `Саша Б.`"""
 
 
 async def find(name: str, user: User, services: Services) -> list[Person]:
-    """At most ten people, the likeliest first: by @username, id or equal name, else over its forms and beginning."""
+    """At most ten people, the likeliest first: by @username, id or equal name, else by its forms and beginning."""
     exact = await _exact(name, user, services)
     return exact or await _similar(name, user, services, await _beginning(name, user, services))
 
 
 async def the_one(name: str, found: Sequence[Person], chat: Chat, choices: Callable[[Person], Button]) -> Person | None:
-    """The person found; of several asks which, of none says so, and returns None."""
+    """The person found. If there are several, asks which; if there is none, says so; both return None."""
     if len(found) == 1:
         return found[0]
     key = "person-choose" if found else "person-unknown"
@@ -52,7 +52,7 @@ async def the_one(name: str, found: Sequence[Person], chat: Chat, choices: Calla
 async def find_answer(message: Message, user: User, services: Services) -> list[Person]:
     """The people meant by the answer to a question for a name.
 
-    Raises SkipHandler for a sentence that is nobody's name: the user has moved on, and the companion answers it.
+    Raises SkipHandler for a sentence, which is not a name: the user has moved on, and the companion answers it.
     """
     name = answer_text(message)
     exact = await _exact(name, user, services)
@@ -73,7 +73,7 @@ def reads_like_sentence(text: str) -> bool:
 
 
 def capitalised(name: str) -> str:
-    """The name with capital letters: in a sentence only they distinguish a name from a word."""
+    """The name with capital letters, which distinguish names from words in a sentence."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split())
 
 
@@ -100,7 +100,7 @@ async def _beginning(name: str, user: User, services: Services) -> list[Person]:
 
 
 async def _similar(name: str, user: User, services: Services, beginning: list[Person]) -> list[Person]:
-    """People with this name in another form, or else those too whose names only begin with its letters.
+    """People with this name in another form; if there are none, also those whose names only begin with its letters.
 
     "Катю" is a form of Катя; it begins Катюша by chance.
     """
@@ -108,7 +108,7 @@ async def _similar(name: str, user: User, services: Services, beginning: list[Pe
     whole = max(likely.values(), default=0.0) >= WHOLE_NAME
     least = WHOLE_NAME if whole else max([NAMED, *(likely.get(person.id, 0.0) for person in beginning)])
     known = [] if whole else [person.id for person in beginning]
-    # `likely` is in the order of mentions, which decides among equally likely ones: sorting keeps it.
+    # `likely` is ordered by mentions, which decide among equally likely people: sorting keeps that order.
     fitting = [*known, *(one for one in likely if likely[one] >= least and one not in known)]
     found = sorted(fitting, key=lambda one: -likely.get(one, 0.0))[:SHOWN]
     people = await services.read(lambda c: [repository.get(c, user.user_id, person_id) for person_id in found])

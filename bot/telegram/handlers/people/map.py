@@ -1,4 +1,4 @@
-"""/map: the owner's people as a picture, with what they are to him and what follows from it."""
+"""/map: the owner's people as a picture, with their ties to him, stated and inferred."""
 
 from aiogram import Router
 from aiogram.filters import Command

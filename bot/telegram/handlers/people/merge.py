@@ -1,4 +1,4 @@
-"""Merge with ...: merges two profiles of the same person, and undoes it."""
+"""Merges two profiles of the same person, and undoes that."""
 
 from functools import partial
 
@@ -39,7 +39,7 @@ async def page_pressed(query: CallbackQuery, callback_data: MergePageButton, cha
 
 
 async def _offer(source_id: int, page: int, chat: Chat, services: Services) -> None:
-    """A page of people to merge with; the name may be typed instead."""
+    """Shows a page of people to merge with; the name may be typed instead."""
     text, candidates, leaving = await _candidates(chat.user, services, source_id, page)
     if candidates:
         await expect(chat.user, services, AwaitedAnswer("merge", {"source": source_id}))
@@ -67,7 +67,7 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
         source = service.person(connection, user.user_id, source_id)
         target = service.person(connection, user.user_id, target_id)
         if repository.get(connection, user.user_id, source_id) is None and source.id == target.id:
-            # Merged before: pressed twice, or handled again after a crash. The redirect leads to the name.
+            # Merged before: pressed twice, or handled again after a crash. The redirect has the name.
             [source] = removal_repository.profiles(connection, user.user_id, [source_id])
             return source.display_name, target
         return source.display_name, people.merge(connection, user.user_id, source_id, target_id, now=now)
@@ -87,7 +87,7 @@ async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: C
 
 
 async def _candidates(user: User, services: Services, source_id: int, page: int) -> tuple[str, Rows, list[Button]]:
-    """The question, its candidates (those of like names first) with the paging row, and the row that leads back."""
+    """The question, its candidates (similar names first) with the paging row, and the row that leads back."""
 
     def work(connection: Connection) -> tuple[Person, list[Person]]:
         source = service.person(connection, user.user_id, source_id)

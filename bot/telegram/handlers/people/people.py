@@ -1,4 +1,4 @@
-"""/people: everybody the bot knows, by circle, in pages."""
+"""/people: all known people by circle, in pages."""
 
 from aiogram import Router
 from aiogram.filters import Command
@@ -77,7 +77,7 @@ def person_button(user: User, person: Person) -> tuple[str, str]:
 
 
 def choice(user: User, person: Person) -> Button:
-    """A button for one of several; namesakes are distinguished by circle or username."""
+    """A button for one of several people; namesakes are distinguished by circle or username."""
     detail = f"@{person.username}" if person.username else label(user.lang, "circle", circle=person.circle.value)
     return button(f"{person.display_name} · {detail}", PersonButton(owner=user.user_id, person=person.id))
 

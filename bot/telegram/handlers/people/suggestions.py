@@ -1,4 +1,4 @@
-"""Suggestions: a model wants to change what the owner set, and only the owner may accept it."""
+"""Suggestions: an agent proposes to change what the owner has set, and only the owner may accept it."""
 
 from aiogram import Router
 from aiogram.types import CallbackQuery
@@ -70,7 +70,7 @@ def _first(connection: Connection, user: User) -> tuple[str, Rows]:
 
 
 def _best(connection: Connection, user_id: int) -> Suggestion | None:
-    """The suggestion most likely right: the merge whose names share the most words, else the oldest suggestion."""
+    """The suggestion that is most likely right: the merge whose names share the most words, else the oldest."""
     waiting = suggestion_repository.pending(connection, user_id)
     ids = {one.payload[side] for one in waiting if one.kind == "merge" for side in ("source_id", "target_id")}
     known = repository.by_ids(connection, user_id, sorted(ids))

@@ -30,7 +30,7 @@ from internal.tasks.model import Task, TaskKind, TaskState
 
 PAST: Final = "p"
 _ON_A_BUTTON: Final = 30
-"""Characters of a title that a phone still shows beside another button."""
+"""The most characters of a title that a phone still shows beside another button."""
 
 
 def when_words(user: User, task: Task, now: datetime) -> str:
@@ -93,7 +93,7 @@ def card_rows(user: User, task: Task, back_to: str = NO_WAY_BACK) -> Rows:
 
 
 def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows]:
-    """The message after a reminder was requested in the chat; or the key of the reason why it was not created."""
+    """The message after a reminder was requested in the chat, or (for a key) why it was not created."""
     if isinstance(task, str):
         key = f"refused-{task}"
         return phrase(user.lang, key if has_phrase(key) else "refused-other"), []
@@ -112,7 +112,7 @@ def confirmation(user: User, task: Task | str, now: datetime) -> tuple[str, Rows
 def confirmation_in_turn(
     user: User, task: Task | str, now: datetime, unread: str = ""
 ) -> tuple[Rendered, list[list[dict[str, Any]]]]:
-    """`confirmation` in the form of the outbox, with the words of a time that could not be read."""
+    """Returns `confirmation` in the form of the outbox, with the words of a time that could not be read."""
     text, rows = confirmation(user, task, now)
     if unread and rows:
         text += f"\n\n{phrase(user.lang, 'task-time-unread', words=unread)}"
@@ -140,7 +140,7 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
 
 
 def grouped_reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
-    """The buttons below a message with several reminders: done, and the rest for this task."""
+    """The buttons below a message with several reminders: done, and the further actions on this task."""
     title = shorten(quotable(task.title), _ON_A_BUTTON)
     data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, back_to=SEVERAL_TASKS)
     done = button(label(user.lang, "task-button-done-together", title=title), data)

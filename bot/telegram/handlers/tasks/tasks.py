@@ -1,4 +1,4 @@
-"""/tasks: what is to do, by time; a task's card and actions; /tasks add."""
+"""/tasks: the list of tasks by time, a task's card and actions; /tasks add."""
 
 import re
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ async def _add(words: str, chat: Chat, services: Services) -> None:
 
 
 def _create(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
-    """The new task, or the one already created by a run of this command that was broken off."""
+    """The new task, or the one already created by an aborted run of this command."""
     before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_trigger()))
     if before is not None:
         return before
@@ -112,7 +112,7 @@ async def _listing(user: User, services: Services, page: int = 0, *, past: bool 
 
 
 async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: Chat, services: Services) -> None:
-    """Does what was pressed and shows the task as it is then."""
+    """Carries out the pressed action and shows the task."""
     user, now, data = chat.user, services.clock.now(), callback_data
     if data.tap is TaskTap.CHANGE:
         await services.read(lambda c: service.task(c, user.user_id, data.task))
@@ -148,7 +148,7 @@ def _mark_done(
 
 
 async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat: Chat, services: Services) -> None:
-    """Moves a task to the time on the button and offers the way back."""
+    """Moves a task to the time on the button and offers to undo that."""
     user, now, data = chat.user, services.clock.now(), callback_data
     due = datetime.fromtimestamp(data.at, UTC) if data.at else None
     schedule = Schedule(due, data.whole_day, None, user.tz)
@@ -167,7 +167,7 @@ async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat
 async def cancel_all_pressed(
     query: CallbackQuery, callback_data: CancelAllButton, chat: Chat, services: Services
 ) -> None:
-    """Cancels all tasks that were open when it was asked; each can be opened again among the past ones."""
+    """Cancels the tasks that were open when the question was asked; each can be reopened among the past ones."""
     user, now = chat.user, services.clock.now()
 
     def work(connection: Connection) -> int:
@@ -183,7 +183,7 @@ async def cancel_all_pressed(
 
 
 async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
-    """Sets a new time for a task; a sentence without one is no answer."""
+    """Sets a new time for a task; a sentence without one is not an answer."""
     user, now, words = chat.user, services.clock.now(), answer_text(message)
     schedule = await services.task_words.schedule(words, user, now)
     if schedule is None and reads_like_sentence(words):

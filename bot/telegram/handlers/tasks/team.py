@@ -1,4 +1,4 @@
-"""/team: users who want to hear what others promise to do for them. Each agrees for himself and may leave."""
+"""/team: users who want to know what others promise to do for them. Each agrees for himself and may leave."""
 
 from aiogram import F, Router
 from aiogram.dispatcher.event.bases import SkipHandler
@@ -119,7 +119,7 @@ def _invitation_text(connection: Connection, user: User, one: Invitation) -> str
 
 
 def _name_of(connection: Connection, user_id: int) -> str:
-    """The name of another user; the id if he has none."""
+    """The name of another user, or the id if he has none."""
     with across_owners(connection):
         known = users.find(connection, user_id)
     return known.name if known is not None and known.name else str(user_id)
