@@ -1,4 +1,4 @@
-"""A client of the REST calls: of the running server over HTTP, or of an application inside this process."""
+"""A client of the REST calls, of the running server over HTTP or of an application inside this process."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ T = TypeVar("T")
 Body = Mapping[str, Any] | bytes
 
 TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
-"""A search may wait for an embedding model; only the connection itself must be quick."""
+"""Seconds to connect, and to wait for a reply: a search may wait for an embedding model."""
 
 
 class CallFailed(LaplacedError):
-    """A call brought no answer that can be used."""
+    """Raised if a call gave no usable answer."""
 
 
 class CallRefused(CallFailed):
-    """The server refused the call."""
+    """Raised if the server refused the call."""
 
 
 class ServerUnreachable(CallFailed):
-    """Nothing answers at the server's address, or something that is not Laplaced."""
+    """Raised if nothing, or something other than Laplaced, answers at the server's address."""
 
 
 class RestClient:
@@ -44,7 +44,7 @@ class RestClient:
 
     @classmethod
     def inside(cls, web: ASGIApp, key: str) -> RestClient:
-        """REST of an application in this process. An error that the application does not answer is raised as it is."""
+        """REST of an application in this process. Errors that the application does not answer are passed on."""
         transport = httpx.ASGITransport(web)
         return cls(httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=_headers(key)))
 
@@ -53,7 +53,7 @@ class RestClient:
         cls, url: str, key: str, *, timeout: httpx.Timeout = TIMEOUT, unreachable: str = "the server does not answer"
     ) -> RestClient:
         """REST of the running server of this machine. `unreachable` is the message when it does not answer."""
-        # The guard knows this machine as localhost, whatever address the server listens on. A proxy from the
+        # The guard knows this machine as localhost, whichever address the server listens on. Proxies from the
         # environment must not come between two processes of one machine, and reading certificates takes 50 ms.
         headers = _headers(key) | {"Host": "localhost"}
         client = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=False)
@@ -67,7 +67,7 @@ class RestClient:
         return await self._json("GET", path, query, None)
 
     async def text(self, path: str, query: Mapping[str, Any] | None = None, body: Body | None = None) -> str:
-        """The answer as it stands: of a GET, or of a POST if there is a body."""
+        """The unparsed answer to a GET, or to a POST if there is a body."""
         return (await self._answer("GET" if body is None else "POST", path, query, body)).text
 
     async def send(
@@ -79,7 +79,7 @@ class RestClient:
         return await self._json("DELETE", path, query, None)
 
     async def post(self, path: str, body: Body, form: type[T]) -> T:
-        """The answer to a POST, checked against its type."""
+        """The answer to a POST, validated against its type."""
         answer = await self._answer("POST", path, None, body)
         try:
             return TypeAdapter(form).validate_json(answer.content)

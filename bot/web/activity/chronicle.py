@@ -83,7 +83,7 @@ class ViewEdgeOut(BaseModel):
 
 
 class SessionViewOut(BaseModel):
-    """`events` in the order of NEXT; `nodes` are the other ends of the edges."""
+    """A session; `events` are in the order of NEXT, `nodes` are the other ends of the edges."""
 
     session: SessionOut
     events: list[ChronicleEventOut]
@@ -116,7 +116,7 @@ class SessionViewOut(BaseModel):
 
 
 def _summary(event: ChronicleEvent) -> dict[str, str]:
-    """What the analyst wrote of a whole session, which the specified label has no attribute for."""
+    """The analyst's summary of a whole session, for which the specified label has no attribute."""
     summary = event.attrs.get("summary") if event.label is EventLabel.ANALYSIS else None
     return {"summary": summary} if summary else {}
 

@@ -1,4 +1,4 @@
-"""`/events`: the events of one owner, as a list, live, with causes and effects; `/changes`, and taking one back."""
+"""`/events`: the events of one owner, as a list, live, with causes and effects; `/changes`, and undoing one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Filters:
 
 
 def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
-    """`stopping` ends every stream: the server waits for open answers when it stops."""
+    """The calls below `/events`; `stopping` ends every stream, as the server waits for open answers when it stops."""
     router = APIRouter(prefix="/events", tags=["events"], dependencies=KEYED)
 
     @router.get("", responses=READING)
@@ -85,7 +85,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
 
         return await database.read(read)
 
-    # OpenAPI has no words for a stream without an end; who reads the description would wait for its last byte.
+    # OpenAPI cannot describe a stream without an end; a generated client would wait for its last byte.
     @router.get("/stream", include_in_schema=False)
     async def stream_events(
         request: Request,
@@ -95,7 +95,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         after: After = None,
         last_event_id: Annotated[str | None, Header(max_length=200)] = None,
     ) -> StreamingResponse:
-        """New events, or all after `after` (`Last-Event-ID` where a browser connects again)."""
+        """New events, or all after `after` (`Last-Event-ID` if a browser connects again)."""
         await owners.stored(user_id)
         since = last_event_id or after
         position = await database.read(
@@ -123,7 +123,7 @@ class LinkOut(BaseModel):
 
 
 class ChainOut(BaseModel):
-    """`back` are the causes of the event and `forward` its effects, each oldest first; `cut`: there are more.
+    """`back` are the causes of the event and `forward` its effects, each oldest first; `cut`: more exist.
 
     `calls` are the model calls made for the turns, runs and notifications of the event and of its causes.
     """
@@ -168,7 +168,7 @@ def chain_router(database: Database, owners: Owners) -> APIRouter:
 
 
 class ChangeOut(Out):
-    """`text` is what it is about, as it is now; of a forgetting the kind of what is being forgotten."""
+    """A change; `text` is its current subject, or for a forgetting the kind of thing being forgotten."""
 
     id: str
     at: datetime
@@ -196,7 +196,7 @@ def changes_router(database: Database, clock: Clock, owners: Owners, whole_day_a
 
     @router.post("/{change_id}/undo", responses={**READING, **refusals(404, 409)})
     async def undo_change(change_id: Uuid, user_id: UserId) -> ChangeOut:
-        """Takes a change back. 409 where later changes rest on it."""
+        """Undoes a change. 409 if later changes depend on it."""
         await owners.stored(user_id)
         now, at = clock.now(), time_of_day(whole_day_at)
         return ChangeOut.of(

@@ -24,7 +24,7 @@ Before = Annotated[str | None, Query(max_length=200, description="The id of a ca
 
 
 class ModelCallOut(Out):
-    """`duration_s` in seconds, `cost_usd` in US dollars; `links` are the turn or run it was made for."""
+    """A call; `duration_s` in seconds, `cost_usd` in US dollars; `links` are the turn or run it was made for."""
 
     id: str
     user_id: int | None
@@ -99,7 +99,7 @@ Days = Annotated[int, Query(ge=1, le=366, description="Number of days, today inc
 
 
 class SpentOut(BaseModel):
-    """What one agent used on one day in the owner's time zone. `cost_usd` in US dollars."""
+    """The use of one agent on one day in the owner's time zone. `cost_usd` in US dollars."""
 
     day: date
     agent: str
@@ -109,7 +109,7 @@ class SpentOut(BaseModel):
 
 
 class SpendOut(BaseModel):
-    """From `first` to `last`, without days and agents that made no call. `daily_limit_usd` 0 is no limit."""
+    """The use from `first` to `last`, without days and agents without calls. `daily_limit_usd` 0 is no limit."""
 
     first: date
     last: date
@@ -133,7 +133,7 @@ def spend_router(database: Database, clock: Clock, owners: Owners, daily_limit_u
             rows = users.spent_by_day(connection, user_filter, first.isoformat())
             names = SpentOut.model_fields
             spent = [SpentOut.model_validate(dict(zip(names, row, strict=True))) for row in rows]
-            # Whose day has begun already is ahead of UTC.
+            # The day of an owner in a zone ahead of UTC has begun already.
             last = max([today, *(one.day for one in spent)])
             return SpendOut(first=first, last=last, daily_limit_usd=daily_limit_usd, spent=spent)
 

@@ -1,4 +1,4 @@
-"""`/notifications`: what the bot wanted to tell, and what became of it; `/disclosures`: what was shown to others."""
+"""`/notifications`: what the bot wanted to say, and the outcome; `/disclosures`: what was shown to others."""
 
 from datetime import datetime
 
@@ -14,10 +14,10 @@ from internal.storage.database import Database
 
 
 class NotificationOut(Out):
-    """`event_id` is its event `notification_generated`, `message_id` the message it was sent in.
+    """A notification; `event_id` is its event `notification_generated`, `message_id` the message it was sent in.
 
     `not_before` is the earliest time to send it, `merged_into` the notification it was sent with. `reason` is a key
-    such as `quiet` where a rule decided, and a sentence where a model did.
+    such as `quiet` if a rule decided, and a sentence if a model did.
     """
 
     id: str
@@ -81,7 +81,7 @@ def disclosures_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("", responses=READING)
     async def list_disclosures(user_id: UserId, limit: Limit = 100) -> DisclosuresOut:
-        """What left this owner's memory by an explicit share, the newest first."""
+        """What left this owner's memory by an explicit share, latest first."""
         await owners.stored(user_id)
         found = await database.read(lambda c: disclosures.listing(c, user_id, limit=limit))
         return DisclosuresOut(disclosures=[DisclosureOut.of(one) for one in found])

@@ -1,4 +1,4 @@
-"""`/snapshots`: what the bot keeps in mind of a user, in all versions."""
+"""`/snapshots`: the snapshots of a user, in all versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_COUNT)]
 
 
 class ItemOut(BaseModel):
-    """`at` is when it was said last, `messages` are the messages it follows from."""
+    """An item; `at` is when it was said last, `messages` are the messages it follows from."""
 
     text: str
     at: datetime
@@ -34,7 +34,7 @@ class ItemOut(BaseModel):
 
 
 class SnapshotOut(BaseModel):
-    """`by` is `rules` if no model was used: the snapshot then quotes messages."""
+    """A snapshot; `by` is `rules` if no model was used: the snapshot then quotes messages."""
 
     version: int
     created_at: datetime
@@ -72,7 +72,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("", responses=READING)
     async def list_snapshots(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
-        """Versions, the latest first: that one is part of every prompt. What a pending forgetting hides is left out."""
+        """Versions, latest first: that one is part of every prompt. Items hidden by a pending forgetting are left out."""
 
         def work(connection: Connection) -> tuple[list[SnapshotVersion], int]:
             page = snapshots.listing(connection, user_id, limit=limit, offset=offset)

@@ -39,7 +39,7 @@ Recurrence = Annotated[Short, Field(description="An RRULE, such as FREQ=WEEKLY;B
 class TaskOut(Out):
     """`due_at` is UTC; of a `whole_day` task it is midnight in `tz`. `next_at` is the time of the next reminder.
 
-    `message_id` and `episode_id` are where it was found, `event_id` is the last event about it.
+    `message_id` and `episode_id` say where it was found, `event_id` is the last event about it.
     """
 
     id: str
@@ -72,7 +72,7 @@ class TasksOut(BaseModel):
 
 
 class TaskRequest(RequestBody):
-    """A bare date in `due_at` is that whole day in the user's zone. A recurrence needs a first time."""
+    """A task to add; a bare date in `due_at` is that whole day in the user's zone. A recurrence needs a first time."""
 
     user_id: Owner
     title: Title

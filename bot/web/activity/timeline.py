@@ -1,4 +1,4 @@
-"""`/timeline`: events page by page and live, of one owner or, for the admin, of everybody."""
+"""`/timeline`: events page by page and live, of one owner or, for the admin, of all."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from internal.storage.engine.commit_order import ReadPosition
 _AT_ONCE = 200
 
 _AGAIN = 1000
-"""Places before `after` that a stream of everybody's events repeats where several processes write."""
+"""Places before `after` that a stream of all owners' events repeats if several processes write."""
 
 Position = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
 Names = Annotated[list[str], Query(max_length=50)]
 
 
 class TimelineEventOut(EventOut):
-    """`place` orders all events of the store; `text` is the beginning of the message the event is about."""
+    """An event; `place` orders all events of the store, `text` is the beginning of the message the event is about."""
 
     place: int
     user_id: int | None
@@ -48,16 +48,16 @@ class TimelineEventOut(EventOut):
 
 
 class TimelineOut(BaseModel):
-    """`count` is the number of all events, None unless `counted`."""
+    """A page; `count` is the number of all events, None unless `counted`."""
 
     events: list[TimelineEventOut]
     count: int | None
 
 
 def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
-    """`stopping` ends every stream."""
+    """The calls below `/timeline`; `stopping` ends every stream."""
     router = APIRouter(prefix="/timeline", tags=["timeline"], dependencies=KEYED)
-    _add_live(router, database, owners, stopping)  # before the event of any id, or `stream` would be one
+    _add_live(router, database, owners, stopping)  # first: the event of any id would match `stream` too
     _add_pages(router, database, owners)
     return router
 

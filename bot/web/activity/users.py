@@ -23,7 +23,7 @@ Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message
 
 
 class UserOut(BaseModel):
-    """`sent` and `received` count messages from and to the user; `paused`: the user blocked the bot."""
+    """A user; `sent` and `received` count messages from and to the user; `paused`: the user blocked the bot."""
 
     user_id: int
     name: str
@@ -68,7 +68,7 @@ class MessageOut(Out):
 
 
 class MessagesOut(BaseModel):
-    """Oldest first. `earlier` is the `before` of the page before this one, None at the beginning."""
+    """Messages, oldest first. `earlier` is the `before` of the page before this one, None at the beginning."""
 
     messages: list[MessageOut]
     earlier: int | None
@@ -114,7 +114,7 @@ class MemberOut(Out):
 
 
 class TeamOut(Out):
-    """`members` in the order in which they joined."""
+    """A team; `members` are in the order in which they joined."""
 
     id: str
     name: str
@@ -122,7 +122,7 @@ class TeamOut(Out):
 
 
 class InvitationOut(Out):
-    """An invitation that waits for this owner's answer, which he gives in the chat."""
+    """An invitation that waits for this owner's answer in the chat."""
 
     id: str
     team_id: str

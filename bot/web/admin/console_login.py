@@ -1,4 +1,4 @@
-"""`/console`: login and logout of the console, whose pages are another process, a client of REST."""
+"""`/console`: login and logout of the console, whose pages are a separate process and a client of REST."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 LOGIN_PATH: Final = "/console/login"
-"""Open without the server's key: the caller sends that key, or the secret of a link, in the body."""
+"""The path that needs no key: the caller sends the server's key, or the secret of a link, in the body."""
 
 ConsoleHeader = Annotated[str, Header(max_length=1000, include_in_schema=False)]
 
@@ -35,7 +35,7 @@ Secret = Annotated[str, Field(min_length=1, max_length=500)]
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """`url` is the console's address as people open it; None if there is none. `caller_key` is what its process sends
+    """The console; `url` is its address for people, or None. `caller_key` is what its process sends
     along with its visitors' addresses. `bot_token` is what Telegram signs with who opened the Mini App.
     """
 
@@ -47,7 +47,7 @@ class Console:
 
 
 class Login(RequestBody):
-    """The server's key, the secret of a one-time link, or what Telegram gave to the Mini App."""
+    """The server's key, the secret of a one-time link, or the data that Telegram gave to the Mini App."""
 
     key: Secret | None = None
     link: Secret | None = None
@@ -76,13 +76,13 @@ class MeOut(BaseModel):
 
 
 class EndedOut(BaseModel):
-    """`ended` sessions were open."""
+    """The end of sessions; `ended` of them were open."""
 
     ended: int
 
 
 class LoginOut(MeOut):
-    """`token` is sent as Authorization: Bearer with every call."""
+    """A login; `token` is sent as Authorization: Bearer with every call."""
 
     token: str
 
@@ -100,7 +100,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
     ) -> LoginOut:
         """Opens a session: for the server's key, a one-time link, or a user whom Telegram vouches for.
 
-        Only wrong ones are slowed down.
+        Only failed attempts are slowed down.
         """
         session = await opened(credentials)
         if session is None:
@@ -122,7 +122,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
                 found = console.open_session(connection, None, lifetime=lifetime, now=now, key=server_key)
             return None if found is None else _session(connection, found)
 
-        # A wrong secret must not keep the one writer busy: it is recognised before.
+        # A wrong secret must not occupy the only writer: it is recognised before that.
         if link is not None:
             good = await database.read(lambda c: console.is_open(c, link, now))
         elif credentials.init_data is not None:
@@ -141,13 +141,13 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
     async def end_sessions(user_id: UserFilter = None) -> EndedOut:
         """Ends every session, also this call's, and every link that nobody has used yet.
 
-        An owner ends his own; the admin everybody's, or those of one user.
+        An owner ends his own; the admin all sessions, or those of one user.
         """
         return EndedOut(ended=await database.write(lambda connection: console.end_all(connection, user_id)))
 
     @router.get("/me", responses=refusals(404), dependencies=KEYED)
     async def me(request: HttpRequest) -> MeOut:
-        """The holder of this call's session. 404 for the server's key, which is no session."""
+        """The holder of this call's session. 404 for the server's key, which is not a session."""
         token, now = _token(request), clock.now()
 
         def read(connection: Connection) -> MeOut:
@@ -160,7 +160,7 @@ def console_router(database: Database, clock: Clock, console_settings: Console) 
 
 
 def _admits(connection: Connection, user_id: int) -> bool:
-    """Whether it is a user of the bot, and not one who was removed."""
+    """Whether the id is a user of the bot who was not removed."""
     user = users.find(connection, user_id)
     return user is not None and user.state is not UserState.REMOVED
 
@@ -170,7 +170,7 @@ def _address(request: HttpRequest) -> str:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """Whether they are equal, in a time that tells neither where they differ nor how long the secret is."""
+    """Whether the two are equal, in a time that reveals neither where they differ nor the secret's length."""
     return hmac.compare_digest(*(sha256(text.encode("utf-8", "replace")).digest() for text in (given, secret)))
 
 
@@ -188,7 +188,7 @@ def _token(request: HttpRequest) -> str:
 
 
 def _session(connection: Connection, opened: Opened) -> LoginOut:
-    """The session as it is sent. Raises NotFound for a user who was removed."""
+    """The session in the form of the answer. Raises NotFound for a user who was removed."""
     session = opened.session
     user = None if session.user_id is None else users.get(connection, session.user_id)
     if user is not None and user.state is UserState.REMOVED:

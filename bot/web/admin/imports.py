@@ -24,10 +24,10 @@ class Importer(Protocol):
     """The port of an import."""
 
     async def terms(self, user_id: int) -> OwnerTerms:
-        """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
+        """The owner's terms. Raises NotFound for an unknown owner, Refused while all his data is being forgotten."""
 
     async def take(self, user_id: int, drafts: Sequence[EpisodeDraft], *, dry_run: bool) -> ImportedDrafts:
-        """Stores what is new of these conversations; with `dry_run` it only looks."""
+        """Stores what is new in these conversations; with `dry_run` it stores nothing."""
 
 
 class TermsOrder(RequestBody):

@@ -34,7 +34,7 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class DeadRun:
-    """Work that was given up after its last attempt, and why."""
+    """A run that was given up after its last attempt, with the reason."""
 
     id: str
     user_id: int
@@ -46,7 +46,7 @@ class DeadRun:
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """How many runs of an agent are in a state: due, claimed, replied, applied or dead."""
+    """The number of an agent's runs in a state: due, claimed, replied, applied or dead."""
 
     agent: str
     state: str
@@ -55,9 +55,9 @@ class RunCount:
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """What waits, of all owners. `unread` updates were received, `owed` messages are to be sent.
+    """What waits, for all owners. `unread` updates were received, `owed` messages are to be sent.
 
-    `held` messages wait for people who stopped the bot. `backups` are those of the data folder, newest first.
+    `held` messages wait for people who blocked the bot. `backups` are those of the data folder, newest first.
     """
 
     unread: int
@@ -81,10 +81,10 @@ class Operations(Protocol):
     async def quarantined(self) -> list[QuarantinedUpdate]: ...
 
     async def replay(self, n: int | None) -> int:
-        """Works off one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
+        """Handles one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
 
     async def drop(self, n: int | None) -> int:
-        """Gives up one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
+        """Discards one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
 
     async def dead_runs(self, user_id: int | None) -> list[DeadRun]: ...
 
@@ -171,7 +171,7 @@ ARCHIVE_PATH = "/admin/archive"
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """`fragments` were published now; the rest counts runs that are applied, wait for another attempt, or are dead."""
+    """The result of archiving: `fragments` were published now; the rest counts applied, waiting and dead runs."""
 
     fragments: int
     applied: int = 0

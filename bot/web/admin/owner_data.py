@@ -29,16 +29,16 @@ class OwnerData(Protocol):
         """All data of the owner, as JSON text."""
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases it now, without time to undo. Raises as `ForgettingService.erase_now`."""
+        """Erases something now, without time to undo. Raises what `ForgettingService.erase_now` raises."""
 
     async def count_messages(self, user_id: int, kind: Kind, ref_id: str | None) -> int:
-        """How many messages would go too. Raises NotFound."""
+        """The number of messages that would be erased too. Raises NotFound."""
 
     async def undo(self, user_id: int, forgetting: str) -> None:
-        """Shows again what is hidden for a forgetting. Raises NotFound when it is too late, or nothing is hidden."""
+        """Shows again what a forgetting hides. Raises NotFound if it is too late, or nothing is hidden."""
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
-        """Stores an export. Raises as `restore_export.read_back`, and Refused for a file that cannot be read or is
+        """Stores an export. Raises what `restore_export.read_back` raises, and Refused for a file that is unreadable or
         outside of the data folder.
         """
 

@@ -23,14 +23,11 @@ RECALL_PATH: Final = "/admin/recall"
 MOST_RECALLED: Final = 100
 
 Recall = Callable[[int, str, int], Awaitable[Overview]]
-"""Everything that a question recalls of one owner, at most the given number of each kind. Raises NotFound."""
+"""Returns everything that a question recalls of one owner, at most a number of each kind. Raises NotFound."""
 
 
 class RecalledLine(BaseModel):
-    """One thing that was found; `score` compares with others of its kind, `chance` (0 to 1) with everything.
-
-    `reasons`: the cosine, the share of the question's words, how clearly a name in it is meant.
-    """
+    """A result; `score` compares with others of its kind, `chance` (0 to 1) with all results."""
 
     id: str
     text: str
@@ -40,7 +37,7 @@ class RecalledLine(BaseModel):
 
     @property
     def percent(self) -> str:
-        """The chance in percent: `87%`, empty if it is not known."""
+        """The chance in percent: `87%`, or empty if it is unknown."""
         return "" if self.chance is None else f"{self.chance:.0%}"
 
 
@@ -129,14 +126,14 @@ def _named(name: str, summary: str) -> str:
 
 
 def _remembered(hit: MemoryHit) -> str:
-    """`Goal | run a marathon | active`; of a memory found over a link also the link's strength."""
+    """A memory as `Goal | run a marathon | active`; one found over a link has the link's strength too."""
     status = status_of(hit.node)
     beside = f"associated {hit.strength:.2f}" if hit.strength is not None else None
     return " | ".join(filter(None, (hit.node.label, memory_text(hit.node), status, beside)))
 
 
 def _answering_line(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
-    """The line that answers with time and speaker, of an import with its name; without such a line the name."""
+    """The line that answers, with time and speaker and, in an import, its name; without such a line, the name."""
     line = lines.get(episode.id)
     if line is None:
         return f"{episode.reference_time:%Y-%m-%d %H:%M} UTC | {episode.name}"
@@ -145,7 +142,7 @@ def _answering_line(episode: Episode, lines: Mapping[str, PassageLine]) -> str:
 
 
 def _period_text(hit: FactHit) -> str:
-    """` (2020-05-01 .. 2022-01-01)` without unknown ends; empty if neither is known."""
+    """A period as ` (2020-05-01 .. 2022-01-01)` without unknown ends; empty if neither is known."""
     fact = hit.fact
     dates = ((fact.valid_at, fact.valid_precision), (fact.invalid_at, fact.invalid_precision))
     since, until = (written(at, exact) if at else "" for at, exact in dates)

@@ -1,6 +1,6 @@
 """`/simulator`: the simulation that moves this bot, and the buttons of its panel. Needs the server's own key.
 
-Without a simulation the state is `off`, and no order is taken.
+Without a simulation the state is `off`, and orders are refused.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class SimulatedUser(BaseModel):
 class SimulatorState(BaseModel):
     """The progress of the simulation. `now` is its own time; `acts` of `of_acts` are done.
 
-    `speed` is how many simulated seconds pass in a real one, at most; null: as many as the bot can follow.
+    `speed` is the most simulated seconds in a real one; null: as many as the bot can follow.
     `scenarios` are the names that can be started.
     """
 
@@ -52,7 +52,7 @@ class SimulatorState(BaseModel):
 
 
 class SimulatorOrder(RequestBody):
-    """`start` begins a scenario, by default the one before; `stop` holds it, `resume` goes on; `speed` sets that alone.
+    """`start` begins a scenario, by default the last one; `stop` pauses it, `resume` continues; `speed` alone sets it.
 
     `speed` may come with each of them; 0 is as fast as the bot can follow.
     """
@@ -64,15 +64,15 @@ class SimulatorOrder(RequestBody):
 
 
 class Simulator(Protocol):
-    """What drives the virtual users."""
+    """The simulation that drives the virtual users."""
 
     def state(self) -> SimulatorState: ...
 
     async def order(self, order: SimulatorOrder) -> None:
-        """Returns as soon as the order is begun. Raises Conflict in the wrong state, NotFound and Refused."""
+        """Starts carrying out the order and returns. Raises Conflict in the wrong state, NotFound and Refused."""
 
     def report(self) -> dict[str, Any] | None:
-        """The report of the last finished simulation; None before."""
+        """The report of the last finished simulation, or None."""
 
 
 def simulator_router(simulator: Simulator | None) -> APIRouter:

@@ -1,4 +1,4 @@
-"""`/occasions` and the calendar that other programs subscribe to; `/today`: what the days ahead hold."""
+"""`/occasions` and the calendar that other programs subscribe to; `/today`: the days ahead."""
 
 from datetime import date, timedelta
 from typing import Annotated, Self
@@ -94,7 +94,7 @@ class OpenQuestion(BaseModel):
 
 
 class TodayOut(BaseModel):
-    """From `first` to `last`. `waiting` is what others promised, `contacts` whom it is time to be in touch with."""
+    """The days from `first` to `last`. `waiting` are others' promises, `contacts` people to be in touch with."""
 
     first: date | None = None
     last: date | None = None

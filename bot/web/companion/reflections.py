@@ -45,7 +45,7 @@ class ReflectionsOut(BaseModel):
 
 
 class PastOut(BaseModel):
-    """`sources` are the lines that were counted, or that give the cause, in the order of time."""
+    """An answer; `sources` are the lines that were counted, or that give the cause, in the order of time."""
 
     answer: list[str]
     sources: list[LineOut]

@@ -30,7 +30,7 @@ Id = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 class AsksMirror(Protocol):
     async def __call__(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
-        """Raises Refused for a statement that cannot be answered, MirrorUnavailable while there is no mirror."""
+        """Runs a statement. Raises Refused for an invalid one, MirrorUnavailable while there is no mirror."""
 
 
 @dataclass(frozen=True, slots=True)

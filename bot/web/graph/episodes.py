@@ -1,4 +1,4 @@
-"""`/graph/episodes`: texts sent from outside; stored before they are acknowledged, read by the agents later."""
+"""`/graph/episodes`: texts sent by other programs, stored before they are acknowledged, read by the agents later."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,15 +22,15 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 _YEARS: Final = range(1000, 9999)
-"""Years that a text may refer to: a date "ten years before" must exist too."""
+"""Years that a text may refer to: a date "ten years before" must be valid too."""
 
 EraseEpisode = Callable[[int, str], Awaitable[None]]
-"""Erases an owner's episode with everything that only it supports. Raises NotFound, and Conflict while it is in use."""
+"""Erases an owner's episode with everything that only it supports. Raises NotFound, and Conflict while in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeIntake:
-    """How episodes are stored: `agents` get runs of them, `wake` is called when there are some."""
+    """Stores episodes; `agents` get runs of them, `wake` is called when there are some."""
 
     agents: Sequence[str]
     wake: Callable[[], None]

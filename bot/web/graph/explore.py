@@ -1,4 +1,4 @@
-"""`/graph/beginnings`, `/graph/around/{id}` and the facts about a node: exploring everything an owner has."""
+"""`/graph/beginnings`, `/graph/around/{id}` and the facts about a node: browsing all data of an owner."""
 
 from datetime import datetime
 from typing import Annotated
@@ -24,7 +24,7 @@ from internal.storage.database import Database
 
 
 class SeenNodeOut(Out):
-    """A node of any label. `type` is an entity's person, place, ...; `owner`: it is the owner himself."""
+    """A node of any label. `type` is an entity's (person, place, ...); `owner`: the node is the owner himself."""
 
     id: str
     label: str
@@ -38,7 +38,7 @@ class SeenNodeOut(Out):
 
 
 class SeenEdgeOut(Out):
-    """`name` is the relation of a fact and `text` its sentence; for IN_CIRCLE (owner to person) they are the circle.
+    """An edge; `name` is the relation of a fact and `text` its sentence, or for IN_CIRCLE (owner to person) the circle.
 
     The ids of derived edges work in no other call.
     """

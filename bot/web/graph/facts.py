@@ -22,7 +22,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 _FIELDS = {"wrong_ends": "target_node_uuid", "self_loop": "target_node_uuid"}
-"""The fields that a refused correction is about, where its message does not name them."""
+"""The fields that a refused correction is about, if its message does not name them."""
 
 
 Which = Literal["current", "ended", "all"]

@@ -1,4 +1,4 @@
-"""Facts and episodes, read from the store in the form in which they are sent."""
+"""Facts and episodes, read from the store in the form of the API."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -15,7 +15,7 @@ _LAST_SEGMENT = 2**31 - 1
 
 
 def edges(connection: Connection, user_id: int, facts: Iterable[Fact]) -> list[EntityEdge]:
-    """Facts with the citations and lines of the episodes that support them: of a past state, those known then."""
+    """Facts with the citations and lines of the episodes that support them; for a past state, those known then."""
     listed = list(facts)
     ids = [fact.id for fact in listed]
     citations = knowledge.citations_of_facts(connection, user_id, ids)
@@ -35,7 +35,7 @@ def edge(connection: Connection, user_id: int, fact: Fact) -> EntityEdge:
 
 
 def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | None:
-    """The ids of episodes that a pending forgetting hides; None: all of them."""
+    """The ids of episodes that a pending forgetting hides, or None if it hides all."""
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):
         return None
@@ -44,14 +44,14 @@ def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | N
 
 
 def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode]) -> list[EpisodeOut]:
-    """Episodes with their content, which may be that of their messages; without hidden ones."""
+    """Episodes with their content, which may be that of their messages; hidden ones are left out."""
     hidden = being_forgotten(connection, user_id)
     listed = [one for one in listed if hidden is not None and one.id not in hidden]
     return [EpisodeOut.of(one, _content(connection, user_id, one), knowledge.wire_description(one)) for one in listed]
 
 
 def processed_episode(connection: Connection, user_id: int, episode: Episode) -> ProcessedEpisode:
-    """An episode with its content, and when the agents had processed it."""
+    """An episode with its content, and the time at which the agents had processed it."""
     content, description = _content(connection, user_id, episode), knowledge.wire_description(episode)
     processed: ProcessedEpisode = ProcessedEpisode.of(episode, content, description, processed_at=episode.processed_at)
     return processed

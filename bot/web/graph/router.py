@@ -1,4 +1,4 @@
-"""`/graph`: what the knowledge graph offers to the outside, put together from its parts."""
+"""`/graph`: the calls of the knowledge graph, joined from its parts."""
 
 from dataclasses import dataclass
 

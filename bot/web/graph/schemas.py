@@ -1,6 +1,6 @@
 """The graph's requests and answers, under the names of the graph-metadata specification.
 
-What the specification lacks is added, never renamed: a fact's `attributes` and `evidence`, a node's `group_id`.
+Missing fields are added, none is renamed: a fact's `attributes` and `evidence`, a node's `group_id`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from internal.language.dates.precision import DatePrecision
 from internal.recall.messages.search import MessageHit
 
 _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
-"""Properties that are fields of a node themselves, and vectors."""
+"""Properties that are fields of a node or vectors."""
 
 
 class EpisodeCreateRequest(RequestBody):
@@ -57,7 +57,7 @@ class EpisodeCreateResponse(BaseModel):
 
 
 class EpisodeOut(BaseModel):
-    """`source_description` contains the `source_url`."""
+    """An episode; `source_description` contains the `source_url`."""
 
     uuid: str
     name: str
@@ -117,7 +117,7 @@ class CitationChain(BaseModel):
 
 
 class EvidenceOut(BaseModel):
-    """A line that supports a fact, in its own words, and where to find it."""
+    """A line that supports a fact, word for word, and where to find it."""
 
     episode_uuid: str
     segment: int
@@ -225,10 +225,10 @@ class GraphSearchRequest(RequestBody):
 
 
 class MessageReasonsOut(BaseModel):
-    """Why a message was found.
+    """The reasons for which a message was found.
 
     `meaning` is the cosine, null without vectors; `words` its share of the question's words, `context` that with the
-    line before it; `sender` 1 where the question names who said it, 0.5 where it names nobody or several; `dated`:
+    line before it; `sender` is 1 if the question names the author, 0.5 if it names nobody or several; `dated`:
     said in the month or year that the question names.
     """
 
@@ -277,7 +277,7 @@ Audience = Annotated[str, Field(pattern=r"^(private|team|person:[0-9]{1,18}|grou
 
 
 class FactUpdateRequest(RequestBody):
-    """Other words, another audience, or both. `audience` null: the rules decide again."""
+    """New words, a new audience, or both. `audience` null: the rules decide again."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"anyOf": [{"required": ["fact"]}, {"required": ["audience"]}]}
@@ -298,7 +298,7 @@ class FactUpdateRequest(RequestBody):
 
     @property
     def changed_attributes(self) -> dict[str, Any] | None:
-        """The attributes, and the audience among them."""
+        """The changed attributes, including the audience."""
         if "audience" not in self.model_fields_set:
             return self.attributes
         return {**(self.attributes or {}), AUDIENCE: self.audience}

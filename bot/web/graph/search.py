@@ -54,7 +54,7 @@ class _GraphSearcher:
         return _joined(found)[: request.max_results]
 
     async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
-        """The only group that has the node, and the node: near it there is nothing of other owners."""
+        """The only group that has the node, and the node: other owners have nothing near it."""
 
         def read(connection: Connection) -> tuple[Sequence[int], str]:
             owner = store.owner_of_node(connection, uuid)
@@ -117,12 +117,12 @@ class _GraphSearcher:
 
 
 def _fit(reasons: Reasons) -> float:
-    """A fit that can be compared between owners: a score compares only within one search."""
+    """A fit that can be compared between owners: scores compare only within one search."""
     return (reasons.meaning or 0.0) + reasons.words + reasons.name
 
 
 def _joined(several: Sequence[Found]) -> list[Result]:
-    """Joins lists without reordering any of them: the next result is always the best of the lists' first ones."""
+    """Merges lists, keeping the order of each: the next result is the best of the lists' first ones."""
     left = [list(found) for found in several if found]
     joined: list[Result] = []
     while left:

@@ -6,13 +6,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 4 << 20
-"""Bytes. The longest episode fits, also with each of its letters written as an escape of six."""
+"""The most bytes of a body: the longest episode fits, even if each letter is written as an escape of six."""
 
 _TOO_LARGE = f"body: at most {LARGEST_BODY} bytes at a time"
 
 
 class BodyLimit:
-    """Answers 413 to a body over LARGEST_BODY: at once by its declared length, else when that many bytes have come."""
+    """Answers 413 to a body over LARGEST_BODY: at once by its declared length, else after that many bytes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -18,11 +18,11 @@ _FILES: Final = {
 }
 
 DOCUMENTATION_PATHS: Final = frozenset({PAGE, *_FILES})
-"""They contain no user's data: a browser sends no key when it opens a page, and the calls made from it ask for one."""
+"""Paths without user data: a browser sends no key when it opens a page, and the calls made from it ask for one."""
 
 
 def documentation_router(title: str, openapi_url: str) -> APIRouter:
-    """The page asks for the key under "Authorize" and keeps it only as long as it is open."""
+    """The documentation page, which asks for the key under "Authorize" and keeps it only while it is open."""
     router = APIRouter(include_in_schema=False)
     stylesheet, script, icon = _FILES
 
@@ -42,7 +42,7 @@ def documentation_router(title: str, openapi_url: str) -> APIRouter:
 
 
 def _sender(name: str, kind: str) -> Callable[[], Awaitable[FileResponse]]:
-    # Swagger UI itself: the package's own page is made for an application that it builds.
+    # Swagger UI itself: the page of its package is made for an application that the package builds.
     file = str(files("fastapi_offline") / "static" / name)
 
     async def send() -> FileResponse:

@@ -1,4 +1,4 @@
-"""The errors that calls answer with: their form, their status codes, and their part of the API's description."""
+"""Error answers of calls: their form, their status codes, and their part of the API's description."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -25,9 +25,9 @@ _STATUS: Final[Mapping[type[LaplacedError], int]] = {
 
 
 class DescribedApi(FastAPI):
-    """Its description names the form of a refusal once.
+    """An application whose description contains the form of a refusal once.
 
-    Declared as a model of every call, it would be rebuilt for each of their statuses: a third of a start.
+    Declared as a model of every call, it would be rebuilt for each status: a third of the start-up time.
     """
 
     def openapi(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class DescribedApi(FastAPI):
 
 
 def answer_errors_as_json(app: FastAPI) -> None:
-    """Every error is answered with its status and one sentence, whatever raised it."""
+    """Answers every error with its status and one sentence, whatever raised it."""
     describe_invalid_requests(app)
     for kind, status in _STATUS.items():
         app.add_exception_handler(kind, _answer_with(status))
@@ -50,12 +50,12 @@ def answer_errors_as_json(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        # Starlette raises it again behind this answer, so that the server logs it with its traceback.
+        # Starlette raises it again after this answer, so that the server logs it with its traceback.
         return JSONResponse({"detail": "something went wrong; the log says more"}, 500)
 
 
 def describe_invalid_requests(app: FastAPI) -> None:
-    """A request that breaks a rule is answered with the field and what is wrong with it."""
+    """Answers an invalid request with the name of the field and the reason."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -64,7 +64,7 @@ def describe_invalid_requests(app: FastAPI) -> None:
 
 
 def _methods_of(app: FastAPI, request: Request) -> str:
-    """Every method of a path: the router itself names those of the first route only."""
+    """All methods of a path: the router itself names only those of the first route."""
 
     def answers(method: str) -> bool:
         scope = {**request.scope, "method": method}
@@ -78,8 +78,8 @@ def _answer_with(status: int) -> Callable[[Request, Exception], JSONResponse]:
 
 
 def _invalid_field(location: tuple[int | str, ...], message: str) -> str:
-    """`limit: Input should be less than or equal to 1000`: the field, without the part of the request it stood in."""
-    # of JSON that cannot be read it is where the text broke off, not a field
+    """A reason as `limit: Input should be less than or equal to 1000`: the field without its part of the request."""
+    # for unreadable JSON, the location is where the text broke off, not a field
     unread = len(location) == 2 and isinstance(location[1], int)
     field = (
         "body" if unread else ".".join(str(part) for part in location[1:]) or (str(location[0]) if location else "body")

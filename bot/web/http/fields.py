@@ -1,4 +1,4 @@
-"""Fields and bodies that several calls share, checked and described once."""
+"""Fields and bodies shared by several calls, validated and described once."""
 
 import json
 import re
@@ -23,7 +23,7 @@ LARGEST_ID: Final = 2**63 - 1
 """The largest integer of the database."""
 
 LARGEST_COUNT: Final = 2**31 - 1
-"""The largest number of rows to skip or return: PostgreSQL takes integers of 32 bits for it."""
+"""The largest number of rows to skip or return: PostgreSQL takes 32-bit integers for it."""
 
 Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
 """A user's id in a body."""
@@ -46,7 +46,7 @@ Uuid = Annotated[str, Path(max_length=200)]
 
 
 def fault_words(message: str) -> str:
-    """pydantic's message without the prefix that it gives to our own checks."""
+    """pydantic's message without the prefix that it adds to our own checks."""
     return message.removeprefix("Value error, ")
 
 
@@ -86,13 +86,13 @@ GroupQuery = Annotated[GroupId | None, Query()]
 _PROPERTIES: Final = "Those of the label or relationship, as the memory-graph specification names them."
 
 MOST_ATTRIBUTES: Final = 8_000
-"""Characters of a fact's attributes, as JSON."""
+"""The most characters of a fact's attributes, as JSON."""
 
 _DEEPEST: Final = 10
 
 
 MOST_PROPERTIES: Final = 100_000
-"""Characters of a node's or edge's properties, as JSON."""
+"""The most characters of a node's or edge's properties, as JSON."""
 
 
 def _storable(values: dict[str, Any], most: int = MOST_ATTRIBUTES) -> Any:
@@ -100,7 +100,7 @@ def _storable(values: dict[str, Any], most: int = MOST_ATTRIBUTES) -> Any:
     text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
     if len(text) > most:
         raise ValueError(f"at most {most} characters of JSON are expected")
-    text.encode()  # half a surrogate pair cannot be written anywhere
+    text.encode()  # half a surrogate pair cannot be stored
     return kept
 
 
@@ -125,7 +125,7 @@ _MOMENT: Final = re.compile(
 
 
 def _moment(value: object) -> datetime | date:
-    """A date, or a time; one without a zone is UTC. ValueError for anything that is not ISO 8601."""
+    """Parses a date, or a time; one without a zone is UTC. Raises ValueError for anything but ISO 8601."""
     if isinstance(value, date):
         return value
     found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
@@ -148,7 +148,7 @@ Moment = Annotated[
 
 
 def in_zone(moment: datetime | date | None, zone: ZoneInfo) -> datetime | None:
-    """The moment meant: a bare date is midnight in the owner's zone. ValueError at the ends of the calendar."""
+    """Turns a bare date into midnight in the owner's zone. Raises ValueError at the ends of the calendar."""
     if moment is None or isinstance(moment, datetime):
         return moment
     try:
@@ -158,7 +158,7 @@ def in_zone(moment: datetime | date | None, zone: ZoneInfo) -> datetime | None:
 
 
 class RequestBody(BaseModel):
-    """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
+    """A body whose unknown fields are refused: a misspelt filter would silently find other results."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -167,12 +167,12 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def filled(answer: type[M], shown: object, **more: Any) -> M:
-    """An answer whose fields are the attributes of what it shows, but those in `more`."""
+    """An answer with the attributes of `shown`, except those in `more`."""
     return answer(**more, **{name: getattr(shown, name) for name in answer.model_fields.keys() - more.keys()})
 
 
 class Out(BaseModel):
-    """An answer that is read from the attributes of what it shows."""
+    """An answer that is read from the attributes of an object."""
 
     model_config = ConfigDict(from_attributes=True)
 

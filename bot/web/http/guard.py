@@ -1,4 +1,4 @@
-"""Access to the server: a loopback or allowed Host, and a key or a session, before a request is read."""
+"""Access to the server: a loopback or allowed Host, and a key or a session, checked before a request is read."""
 
 import hmac
 from collections.abc import Collection
@@ -19,33 +19,33 @@ from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 METRICS_PATH = "/metrics"
 OPEN_PATHS = frozenset({METRICS_PATH, "/healthz", "/readyz"})
-"""Paths of probes and scrapers, which have no key and use any host name. They contain no user's words."""
+"""Paths of probes and scrapers, without a key and with any host name. They contain no user's words."""
 
 KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
-"""Paths without a key, for callers under loopback and allowed names. They contain no user's data."""
+"""Paths without a key, for callers that use loopback or allowed names. They contain no user's data."""
 
 
 CSRF_HEADER = "x-csrf-token"
 
 READING_POSTS = frozenset({"/graph/search", "/graph/query"})
-"""Calls that read, although what they ask for stands in a body."""
+"""POST calls that only read, with their query in the body."""
 
 CALLER = "laplaced.caller"
-"""The key of the Caller in the scope of a call that was made with a session or a named key."""
+"""The scope's key for the Caller of a call that was made with a session or a named key."""
 
 _RECOGNISED = (SESSION_PREFIX, KEY_PREFIX)
 
 
 class Guard:
-    """Answers 403 to a foreign Host (a page that rebinds its own name to loopback), 401 without key or session.
+    """Answers 403 to a foreign Host (a page may rebind its own name to loopback), 401 without key or session.
 
     The server's key allows everything, and so does a session that was opened with it. A session or named key of an
     owner is limited to that owner: anything else is 404. A read-only key may read, and a call that changes something
     with a session needs the session's CSRF token, else it is 403. Without `limits` that is left to the application,
     which finds the Caller under CALLER in the scope.
 
-    `own_secret` are paths whose callers send another secret, which their handlers check; `keyless` are files that
-    contain no user's data, as KEYLESS_PATHS. Without `metrics_open` the metrics, which may name users, need the key.
+    `own_secret` are paths with another secret, which their handlers check; `keyless` are files that
+    contain no user's data, like KEYLESS_PATHS. Without `metrics_open` the metrics, which may name users, need the key.
     """
 
     def __init__(
@@ -116,13 +116,13 @@ class Guard:
         return limited(scope, caller.user_id) or JSONResponse({"detail": "there is no such thing"}, 404)
 
     def _key_fits(self, secret: str) -> bool:
-        # Headers are read as Latin-1: written back, they are the bytes that were sent. Digests, as the time that it
-        # takes to compare texts tells how long the key is.
+        # Headers are read as Latin-1: encoded again, they are the bytes that were sent. Digests, as the time to
+        # compare texts reveals the length of the key.
         return hmac.compare_digest(_digest(secret.encode("latin-1")), self._key)
 
 
 def _acting(admitted: Scope) -> AbstractContextManager[None]:
-    """Limits the store to the rows of the session's owner, else of the owner in the address, else not at all."""
+    """Limits the store to the rows of the session's owner or of the owner in the address, if there is one."""
     owner = admitted[OWNER] if OWNER in admitted else owner_named(admitted)
     return acting_for_everyone() if owner is None else acting_for(owner)
 
@@ -132,6 +132,6 @@ def _digest(secret: bytes) -> bytes:
 
 
 def _bearer(authorization: str) -> str:
-    """The secret of an Authorization header, empty for another scheme."""
+    """The secret of an Authorization header, or empty for another scheme."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""

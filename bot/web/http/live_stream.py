@@ -1,6 +1,6 @@
-"""Server-sent streams, which look for new rows after every commit.
+"""Server-sent streams, which read new rows after every commit.
 
-They end when the server stops, and when the session ends or the key is revoked that they were opened with.
+They end when the server stops, or when their session ends or their key is revoked.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from bot.web.http.sessions import Admitted
 from internal.storage.database import Database
 
 KEEP_ALIVE_S: Final = 15.0
-"""Seconds between comments, so that no proxy takes a silent connection for a dead one."""
+"""Seconds between comments, so that proxies do not drop a silent connection."""
 
 _PAUSE_S: Final = 0.05
-"""Seconds between two looks at the log: under load there are hundreds of commits a second."""
+"""Seconds between two reads of the log: under load there are hundreds of commits a second."""
 
 
 _ASK_AGAIN_S: Final = 1.0
@@ -36,9 +36,9 @@ async def following(
     position: P,
     read: Callable[[P, Connection], tuple[Sequence[T], P]],
 ) -> AsyncIterator[T | None]:
-    """What `read` returns from a place on, as it is committed; None is a sign of life.
+    """Yields what `read` returns from a place on, as it is committed, and None as a sign of life.
 
-    `read` also returns the next place: the same one as soon as nothing is left. A session or key that does not hold any
+    `read` also returns the next place: the same one as soon as nothing is left. A session or key that is not valid any
     more is noticed within a second.
     """
     loop = asyncio.get_running_loop()
@@ -79,7 +79,7 @@ def event_stream(news: AsyncIterator[T | None], shown: Callable[[T], tuple[int |
 
 
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
-    """Yields False when it is time to look: at first, and after commits; True when nothing happened for a while."""
+    """Yields False when it is time to read: at first, and after commits; True after a while without any."""
     while not stopping.is_set():
         heard = database.heard
         yield False
@@ -89,7 +89,7 @@ async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[b
 
 
 async def _first(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> bool:
-    """Waits a while until the work is done or the server stops. Returns whether one of them came."""
+    """Waits a while until the work is done or the server stops. Returns whether either happened."""
     waiting = {asyncio.create_task(work), asyncio.create_task(stopping.wait())}
     try:
         while_s = min(KEEP_ALIVE_S, _ASK_AGAIN_S)

@@ -1,4 +1,4 @@
-"""A limit for attempts to log in."""
+"""Limits attempts to log in."""
 
 import time
 from collections import deque
@@ -8,7 +8,7 @@ from typing import Final
 WINDOW_S: Final = 60.0
 MOST_BY_ONE: Final = 10
 MOST_BY_ALL: Final = 100
-"""Failed attempts within the window: from one address, and from all together."""
+"""The most failed attempts within the window, from one address and from all together."""
 
 
 class LoginAttempts:
@@ -19,7 +19,7 @@ class LoginAttempts:
         self._failed: deque[tuple[float, str]] = deque(maxlen=MOST_BY_ALL)
 
     def pause(self, address: str) -> float:
-        """Seconds until this address may try again; 0 = now."""
+        """Seconds until this address may try again, or 0."""
         now = self._clock()
         while self._failed and self._failed[0][0] <= now - WINDOW_S:
             self._failed.popleft()

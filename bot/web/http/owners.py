@@ -1,4 +1,4 @@
-"""The owner that a call is about: users by id, groups by the user's id as a string, things by their own ids."""
+"""Finds the owner that a call is about: users by id, groups by the user's id as text, things by their own ids."""
 
 from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
@@ -14,14 +14,14 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone, narrow_to
 
 Allows = Callable[[int], Awaitable[bool]]
-"""Whether a user who has never written is let in: his memory is empty, not unknown."""
+"""Whether a user who has never written is admitted: his memory is empty, not unknown."""
 
 OwnerOf = Callable[[Connection, str], int | None]
-"""The owner of a thing by its id, None if it has none."""
+"""Returns the owner of a thing by its id, or None."""
 
 
 class Owners:
-    """`allowed` are the configured ids; `admit_all`: every user is let in, and the first one is the owner."""
+    """Checks owners; `allowed` are configured ids; `admit_all` admits every user, the first one as the bot owner."""
 
     def __init__(
         self, database: Database, allows: Allows, *, allowed: Collection[int] = (), admit_all: bool = False
@@ -43,13 +43,13 @@ class Owners:
         return False
 
     async def about(self, user_id: int) -> bool:
-        """As `stored`; the rest of the call reaches this user's rows only."""
+        """Like `stored`, and limits the rest of the call to this user's rows."""
         there = await self.stored(user_id)
         narrow_to(user_id)
         return there
 
     async def of_group(self, group_id: str | None, *, field: str = "group_id") -> int:
-        """The user whose id a group's is, or (None) the sole one; the rest of the call reaches his rows only.
+        """The user whose id a group's is, or (None) the only one; limits the rest of the call to his rows.
 
         Raises NotFound, and Refused(`field`) naming it.
         """
@@ -73,9 +73,9 @@ class Owners:
         return min(sole)
 
     async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
-        """The users of several groups, each once; without a group the sole user. Raises as `of_group`.
+        """The users of several groups, each once; without a group the only user. Raises what `of_group` raises.
 
-        If it is one user, the rest of the call reaches his rows only.
+        If there is one user, the rest of the call is limited to his rows.
         """
         named = list(group_ids) if group_ids else [None]
         found = list(dict.fromkeys([await self._of_group(one, "group_ids") for one in named]))
@@ -89,7 +89,7 @@ class Owners:
 
 
 def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user_filter: int | None) -> int:
-    """The owner of a thing. Raises NotFound if it has none, or another than the requested one."""
+    """The owner of a thing. Raises NotFound if it has none, or not the requested one."""
     owner = find(connection, one_id)
     if owner is None or user_filter not in {None, owner}:
         raise NotFound(f"there is no {kind} {one_id}")
@@ -97,6 +97,6 @@ def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, user
 
 
 def zone_of(connection: Connection, user_id: int) -> ZoneInfo:
-    """The zone in which a user's bare dates are meant."""
+    """The time zone of a user's bare dates."""
     user = users.find(connection, user_id)
     return ZoneInfo(user.tz if user is not None else "UTC")

@@ -1,4 +1,4 @@
-"""What a call changes is caused by the call: it is the trigger of the events that are appended while it is answered."""
+"""Makes a call the trigger of the events that are appended while it is answered."""
 
 from collections.abc import Collection
 
@@ -15,7 +15,7 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 class RequestTrigger:
     """Sets the trigger of each call that may change something, except on `exempt` paths, whose updates have their own.
 
-    Its event holds method and path, which contain ids and no words; a call that changes nothing leaves none.
+    Its event holds method and path, which contain ids and no words; a call without changes leaves no event.
     """
 
     def __init__(self, app: ASGIApp, *, clock: Clock, exempt: Collection[str]) -> None:

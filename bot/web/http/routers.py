@@ -1,4 +1,4 @@
-"""Routers whose calls cost nothing until they are made, and how they are joined."""
+"""Routers that prepare each call only when it is first made, and a way to join them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -12,7 +12,7 @@ from starlette.routing import compile_path
 
 
 class Refusal(BaseModel):
-    """`detail` is one sentence that names the field, where it is about one."""
+    """A refusal; `detail` is one sentence that names the field, if it is about one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "user_id: Field required"}]})
 
@@ -59,9 +59,9 @@ WRITING = refusals(400, 404, 413)
 
 
 class _Call(APIRoute):
-    """A call whose parameters are looked at when it is made, or described, for the first time.
+    """A call whose parameters are examined when it is first made or described.
 
-    Looking at all of them at the start takes a tenth of a second.
+    Examining all calls at the start takes a tenth of a second.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
@@ -79,7 +79,7 @@ class _Call(APIRoute):
 
 
 class APIRouter(fastapi.APIRouter):
-    """FastAPI's own, with such calls."""
+    """FastAPI's router with such calls."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(route_class=_Call, **options)
@@ -88,7 +88,7 @@ class APIRouter(fastapi.APIRouter):
 def join(to: FastAPI | fastapi.APIRouter, *routers: fastapi.APIRouter) -> None:
     """Adds the calls of these routers as they are.
 
-    `include_router` would build each of them a second time, to merge in options of the inclusion, of which there are
+    `include_router` would build each of them a second time, to merge in options of the inclusion, although there are
     none here. That is half of the time that all calls take.
     """
     routes = to.router.routes if isinstance(to, FastAPI) else to.routes

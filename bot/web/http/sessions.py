@@ -1,4 +1,4 @@
-"""The caller behind a session or a named key, and what a call may reach."""
+"""Recognises the caller behind a session or a named key, and limits what a call may reach."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,7 +22,7 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 
 Admitted = Callable[[], Awaitable[bool]]
-"""Whether a call's session or key still holds: an answer without an end must ask from time to time."""
+"""Whether a call's session or key is still valid: an endless answer must ask from time to time."""
 
 OWNERS_PATHS: Final = (
     "/artifacts", "/changes", "/chronicle", "/console", "/disclosures", "/events", "/graph", "/memory", "/messages",
@@ -32,10 +32,10 @@ OWNERS_PATHS: Final = (
 """The paths of an owner's session or key. Every call there takes `user_id` or `group_id`; others are the admin's."""
 
 OWNER: Final = "laplaced.owner"
-"""The key of the owner in the scope of a call that is limited to one."""
+"""The scope's key for the owner to whom a call is limited."""
 
 ADMITTED: Final = "laplaced.admitted"
-"""The key of the Admitted in the scope of a call that was made with a session or a named key."""
+"""The scope's key for the Admitted of a call that was made with a session or a named key."""
 
 _NAMING_OWNERS: Final = ("user_id", "group_id")
 
@@ -48,7 +48,7 @@ _owner: ContextVar[int | None] = ContextVar("owner", default=None)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`user_id` None: everybody's data. `csrf` must come with each change; None for a key, which no browser sends."""
+    """A caller; `user_id` None: all data. `csrf` must come with each change; None for a key, which no browser sends."""
 
     user_id: int | None
     read_only: bool = False
@@ -56,12 +56,12 @@ class Caller:
 
 
 Recognise = Callable[[str], Awaitable[Caller | None]]
-"""The caller who holds a token or key, None if there is none (any more)."""
+"""Returns the caller who holds a token or key, or None if it is unknown or has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Recognises tokens of sessions by the database, under the server's key, and named keys by their file."""
+    """Recognises session tokens by the database, under the server's key, and named keys by their file."""
 
     database: Database
     clock: Clock
@@ -77,7 +77,7 @@ class Callers:
         return Caller(named.user_id, named.read_only)
 
     async def _with(self, read: Callable[[Connection], T]) -> T:
-        with acting_for_everyone():  # a secret alone does not say whose it is
+        with acting_for_everyone():  # the secret alone does not contain the owner
             return await self.database.read(read)
 
     def _of_session(self, connection: Connection, token: str) -> Caller | None:
@@ -89,13 +89,13 @@ class Callers:
 
 
 def _admits(connection: Connection, user_id: int | None) -> bool:
-    """Whether it is nobody who was removed."""
+    """Whether the caller is not a removed user."""
     user = None if user_id is None else users.find(connection, user_id)
     return user is None or user.state is not UserState.REMOVED
 
 
 def limited(scope: Scope, owner: int) -> Scope | None:
-    """The call limited to this owner: his id is added where none is named. None if the call is not allowed to him."""
+    """The call limited to this owner: adds his id if none is named. None if he may not make the call."""
     path: str = scope["path"]
     if not any(path == prefix or path.startswith(f"{prefix}/") for prefix in OWNERS_PATHS):
         return None
@@ -108,7 +108,7 @@ def limited(scope: Scope, owner: int) -> Scope | None:
 
 
 def owner_named(scope: Scope) -> int | None:
-    """The one owner that the address of a call names; None if it names none or several, or not by an id."""
+    """The only owner whom the address of a call names; None if it names none or several, or not by id."""
     parameters = parse_qsl(scope["query_string"].decode("latin-1"))
     named = {value for name, value in parameters if name in _NAMING_OWNERS}
     if len(named) != 1:
@@ -128,13 +128,13 @@ async def _always() -> bool:
 
 
 def sole_owner() -> int | None:
-    """The owner whom this call is limited to; None if it is the admin's."""
+    """The owner to whom this call is limited, or None for the admin."""
     return _owner.get()
 
 
 @contextmanager
 def limit_to_owner(owner: int | None) -> Iterator[None]:
-    """Limits a call to this owner within the block; None: no limit."""
+    """Limits a call to this owner within the block, or (None) not at all."""
     before = _owner.set(owner)
     try:
         yield

@@ -1,4 +1,4 @@
-"""`/artifacts`: the files that an owner sent, and what was read in them."""
+"""`/artifacts`: the files that an owner sent, and their text."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ Erase = Callable[[int, str], Awaitable[None]]
 
 
 class ArtifactOut(Out):
-    """`state` is due, read or failed, with the `reason` of a failure; `sha256` that of the bytes that are kept."""
+    """A file; `state` is due, read or failed, with the `reason` of a failure; `sha256` is that of the stored bytes."""
 
     id: str
     kind: str
@@ -40,7 +40,7 @@ class ArtifactsOut(BaseModel):
 
 
 class PartOut(Out):
-    """`position` names page, slide, sheet and row or chapter, as answers cite it."""
+    """A passage; `position` names page, slide, sheet and row or chapter, as answers cite it."""
 
     n: int
     page: int | None
@@ -64,7 +64,7 @@ def artifacts_router(database: Database, owners: Owners, erase: Erase) -> APIRou
 
     @router.get("", responses=READING)
     async def list_artifacts(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> ArtifactsOut:
-        """The owner's files, the latest first."""
+        """The owner's files, latest first."""
         await owners.about(user_id)
 
         def read(connection: Connection) -> ArtifactsOut:
@@ -81,7 +81,7 @@ def artifacts_router(database: Database, owners: Owners, erase: Erase) -> APIRou
 
     @router.get("/{uuid}/text", responses=READING)
     async def get_text(uuid: Uuid, user_filter: UserFilter = None) -> TextOut:
-        """What was read in it: passages with their pages, a transcript, or a description."""
+        """The text of a file: passages with their pages, a transcript, or a description."""
 
         def read(connection: Connection) -> TextOut:
             file = found(connection, uuid, user_filter)
@@ -92,7 +92,7 @@ def artifacts_router(database: Database, owners: Owners, erase: Erase) -> APIRou
 
     @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def delete_artifact(uuid: Uuid, user_filter: UserFilter = None) -> None:
-        """Erases a file, its message, its text and what only that supports. 409 while its message is being answered."""
+        """Erases a file, its message, its text and what only they support. 409 while its message is being answered."""
         file = await database.read(lambda c: found(c, uuid, user_filter))
         await erase(file.user_id, file.message_id)
 

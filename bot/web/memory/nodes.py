@@ -32,7 +32,7 @@ EraseNode = Callable[[Node], Awaitable[None]]
 """Erases a node with every trace of it. Raises NotFound, Refused for the owner's own entity."""
 
 _WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.derived} - {FACT})
-"""The relationships of the memory graph."""
+"""The relationships that may be written to the memory graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class MemoryPorts:
 
 
 def memory_eraser(eraser: ForgettingService) -> EraseNode:
-    """Erases entities with the facts about them, people with their profiles, any other node by itself."""
+    """Returns a function that erases entities with their facts, people with their profiles, other nodes alone."""
 
     async def erase(node: Node) -> None:
         await eraser.erase_now(node.user_id, "entity" if node.label == "Entity" else "memory", node.id)
@@ -259,7 +259,7 @@ def _label(label: str) -> str:
 
 
 def _node(connection: Connection, uuid: str, *user_filter: int | None) -> Node:
-    """The node an id means now. Raises NotFound, also for another owner's."""
+    """The node that an id currently leads to. Raises NotFound, also for another owner's."""
     for user_id in user_filter:
         owner_of(connection, store.owner_of_node, "node", uuid, user_id)
     user_id = owner_of(connection, store.owner_of_node, "node", uuid, None)
@@ -267,7 +267,7 @@ def _node(connection: Connection, uuid: str, *user_filter: int | None) -> Node:
 
 
 def _refuse_person(connection: Connection, node: Node) -> None:
-    """A profile is edited as a whole: name, aliases and bio of its entity follow it."""
+    """Refuses the entity of a person: a profile is edited as a whole, and the name, aliases and bio follow it."""
     person_id = fact_repository.person_of(connection, node.user_id, node.id) if node.label == "Entity" else None
     if person_id is not None:
         raise Refused("person", f"id: {node.id} is a person; PATCH /people/{person_id} changes the profile")

@@ -1,4 +1,4 @@
-"""`/memory/plasticity`, `/memory/maintenance` and `/memory/strength`: operations on links, and the strength left."""
+"""`/memory/plasticity`, `/memory/maintenance` and `/memory/strength`: changing links, and the remaining strength."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
 class MemoryStrengthOut(BaseModel):
     """`retention` is the strength now, 0 to 1: `confidence` at the last use, halved by each `half_life_days` since.
 
-    `half_life_days` grows with use; null: it does not fade. At `faded_at` it is offered for forgetting, null: never.
+    `half_life_days` grows with use; null: it does not fade. At `faded_at` it is offered for forgetting; null: never.
     """
 
     id: str
@@ -117,7 +117,7 @@ def memory_strength_router(database: Database, clock: Clock, owners: Owners, rat
     async def list_strengths(
         user_id: UserId, first: Literal["weakest", "strongest"] = "weakest", limit: Limit = 100, offset: Offset = 0
     ) -> MemoryStrengthsOut:
-        """Memories, the weakest or the strongest first. This is no access."""
+        """Memories, the weakest or the strongest first. This does not count as an access."""
         await owners.stored(user_id)
         now = clock.now()
         found = await database.read(lambda c: strengths(c, user_id, rates, now))

@@ -37,10 +37,10 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
 ASSOCIATED: Final = 5
-"""Most associations that are returned with each memory."""
+"""The most associations returned with each memory."""
 
 FOUND_BY_NODES: Final = [label for label in MEMORY_LABELS if label != "Entity"]
-"""Entities have a search of their own, which knows people and names."""
+"""Labels that the search over nodes finds; entities have a search of their own, which knows people and names."""
 
 
 def recall_memory_router(
@@ -52,7 +52,7 @@ def recall_memory_router(
     async def recall_memories(order: RecallRequest) -> RecalledMemories:
         """Memories that belong to a question, best first. Accesses are counted, links among the memories grow stronger.
 
-        Strong neighbours are returned as associations; that is no access. The loser of a contradiction is left out.
+        Strong neighbours are returned as associations; which is no access. The loser of a contradiction is left out.
         """
         known = await owners.about(order.user_id)
         _refuse_unknown(order.labels)
@@ -81,7 +81,7 @@ def _refuse_unknown(labels: Sequence[str]) -> None:
 
 
 def _recalled(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_strength: float) -> list[RecalledOut]:
-    """The memories as they are now, without those that were forgotten since they were found."""
+    """The current memories, without those forgotten since they were found."""
     there = store.nodes_by_ids(connection, user_id, [hit.node.id for hit in hits])
     recalled = []
     for hit in hits:

@@ -50,7 +50,7 @@ class NodeCreateRequest(RequestBody):
 
 
 class NodeChangeRequest(RequestBody):
-    """Absent properties stay; null removes an optional property."""
+    """Changes; absent properties stay, null removes an optional property."""
 
     properties: Properties
     user_id: Owner | None = None
@@ -69,7 +69,7 @@ class EdgeCreateRequest(RequestBody):
 
 
 class NodeOut(BaseModel):
-    """`properties` are those of the specification, with `id`, `created` and the access counters."""
+    """A node; `properties` are those of the specification, with `id`, `created` and the access counters."""
 
     id: str
     label: str
@@ -81,7 +81,7 @@ class NodeOut(BaseModel):
 
 
 class NodesOut(BaseModel):
-    """`count` is the number of all nodes, whatever part of them is listed."""
+    """Nodes; `count` is the number of all nodes, not only the listed ones."""
 
     nodes: list[NodeOut]
     count: int
@@ -92,7 +92,7 @@ class NodesOut(BaseModel):
 
 
 class NodeSplitOut(BaseModel):
-    """Both sides of a merge that was undone; null is a side without any evidence left."""
+    """Both sides of a merge that was undone; a side without any evidence left is null."""
 
     source: NodeOut | None
     target: NodeOut | None
@@ -125,7 +125,7 @@ class AssociationOut(BaseModel):
 
 
 class AssociationsOut(BaseModel):
-    """Strongest first."""
+    """Associations, strongest first."""
 
     associations: list[AssociationOut]
     count: int
@@ -140,7 +140,7 @@ class RecallRequest(RequestBody):
 
 
 class RecalledOut(BaseModel):
-    """`score` compares within one answer; `associations` are strongest first."""
+    """A memory; `score` compares within one answer, `associations` are strongest first."""
 
     node: NodeOut
     score: float
@@ -170,7 +170,7 @@ class DecayOrder(RequestBody):
 
 
 class PruneOrder(RequestBody):
-    """Every link weaker than this is deleted."""
+    """Deletes every link weaker than this."""
 
     user_id: Owner
     min_strength: Share

@@ -1,4 +1,4 @@
-"""Checks what Telegram tells a Mini App about who opened it (core.telegram.org/bots/webapps, "Validating data")."""
+"""Verifies Telegram's data about who opened a Mini App (core.telegram.org/bots/webapps, "Validating data")."""
 
 import hmac
 import json
@@ -8,21 +8,21 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 MAX_AGE: Final = timedelta(hours=1)
-"""How old the data may be that opens a session: they are made when the Mini App is opened."""
+"""The greatest age of data that opens a session: they are made when the Mini App is opened."""
 
 EARLY: Final = timedelta(minutes=5)
-"""How far Telegram's clock may be ahead of ours."""
+"""The most by which Telegram's clock may be ahead of ours."""
 
 
 def signed(fields: dict[str, str], token: str) -> str:
-    """The hash of all fields but `hash`, in hex digits, as the bot with this token expects it."""
+    """The hash of all fields but `hash`, in hex digits, as Telegram computes it with this token."""
     lines = "\n".join(f"{name}={value}" for name, value in sorted(fields.items()) if name != "hash")
     secret = hmac.new(b"WebAppData", token.encode(), sha256).digest()
     return hmac.new(secret, lines.encode(), sha256).hexdigest()
 
 
 def opened_by(init_data: str, token: str, now: datetime) -> int | None:
-    """The id of the user who opened the Mini App; None where Telegram did not sign it for this bot, or long ago."""
+    """The user id of the person who opened the Mini App; None if the data are old or not signed for this bot."""
     fields = dict(parse_qsl(init_data, keep_blank_values=True))
     given = fields.get("hash", "").encode("utf-8", "replace")
     if not token or not hmac.compare_digest(signed(fields, token).encode(), given):

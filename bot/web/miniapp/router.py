@@ -22,11 +22,11 @@ PATHS: Final = frozenset(_FILES)
 _FOLDER: Final = Path(__file__).parent / "static"
 
 TELEGRAM: Final = ("https://web.telegram.org", "https://webk.telegram.org", "https://webz.telegram.org")
-"""Pages that may show the Mini App in a frame; apps have no frame."""
+"""Pages that may show the Mini App in a frame; Telegram's native apps use none."""
 
 
 def miniapp_router(chat_page: str | None) -> APIRouter:
-    """`chat_page` is the local Telegram's address, which may show the Mini App as Telegram's own pages do."""
+    """The files of the Mini App; `chat_page` is the local Telegram's address, which may show it in a frame too."""
     router = APIRouter(include_in_schema=False)
     framed_by = " ".join(["'self'", *TELEGRAM, *filter(None, [chat_page])])
     headers = {

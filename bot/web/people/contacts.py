@@ -1,4 +1,4 @@
-"""`/contacts`: people from and to address books."""
+"""`/contacts`: import, export and synchronisation of people with address books."""
 
 from typing import Annotated, Any, Final
 
@@ -25,7 +25,7 @@ _CONTACTS: Final[dict[str, Any]] = {"prefix": "/contacts", "tags": ["people"], "
 
 
 class ContactsOrder(RequestBody):
-    """`content` is the text of a .vcf file or of Google's CSV. With `dry_run` nothing is stored."""
+    """Contacts to import; `content` is the text of a .vcf file or of Google's CSV. With `dry_run` nothing is stored."""
 
     user_id: Owner
     content: Annotated[str, StringConstraints(min_length=1, max_length=20_000_000), NUL_FREE]
@@ -41,7 +41,7 @@ class TiedPerson(BaseModel):
 
 
 class MapOut(BaseModel):
-    """Everybody tied to the owner, and the drawing. `relation` has the chain it follows from where it is inferred."""
+    """Everybody tied to the owner, and the drawing. An inferred `relation` has the chain it follows from."""
 
     people: list[TiedPerson]
     svg: str
@@ -58,7 +58,7 @@ def map_router(database: Database, owners: Owners, maps: PeopleMaps) -> APIRoute
 
     @router.get("/map", responses=READING)
     async def people_map(user_id: UserId) -> MapOut:
-        """What people are to the owner, stated and inferred."""
+        """The ties of people to the owner, stated and inferred."""
         found, lang = await drawing(user_id)
         tied = [TiedPerson(name=p.name, relation=p.words, inferred=p.inferred, circle=p.circle) for p in found]
         return MapOut(people=tied, svg=drawn(found, lang))
@@ -77,7 +77,7 @@ def contacts_router(owners: Owners, book: ContactBook, sync: ContactSync | None 
 
     @router.post("/import", responses=WRITING)
     async def import_contacts(order: ContactsOrder) -> ImportReport:
-        """What becomes of each contact: new, updated, same (known already), or left out and why."""
+        """The outcome for each contact: new, updated, same (known already), or left out and why."""
         await owners.about(order.user_id)
         await book.admit(order.user_id, owners.expect)
         try:
@@ -98,7 +98,7 @@ def contacts_router(owners: Owners, book: ContactBook, sync: ContactSync | None 
 
     @router.get("/export", responses=READING, response_class=Response)
     async def export_contacts(user_id: UserId) -> Response:
-        """Everybody as a vCard file."""
+        """All people as a vCard file."""
         await owners.about(user_id)
         return Response(await book.export(user_id), media_type="text/vcard; charset=utf-8")
 

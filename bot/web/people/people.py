@@ -33,11 +33,11 @@ PersonId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 Username = Annotated[Short, WithJsonSchema({"type": "string", "pattern": "^(@?[A-Za-z][A-Za-z0-9_]{2,31})?$"})]
 CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Circle)})]
-"""Accepted in any case and returned in the usual one."""
+"""A circle, accepted in any case and returned in the usual one."""
 
 
 class PersonChanges(RequestBody):
-    """Absent fields stay. `aliases` is the whole new list; null removes `username`."""
+    """Changes; absent fields stay. `aliases` is the whole new list; null removes `username`."""
 
     display_name: Name = ""
     aliases: list[Short] = Field([], max_length=100)
@@ -46,7 +46,7 @@ class PersonChanges(RequestBody):
     bio: Annotated[str, StringConstraints(max_length=MAX_BIO), NUL_FREE] = ""
 
     def changed_fields(self) -> dict[str, Any]:
-        """Only what was in the request."""
+        """The fields of the request only."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -57,7 +57,7 @@ class MergeOrder(RequestBody):
 
 
 class _PersonInPath(Convertor[str]):
-    """Any id except the words that are calls of their own: those have their own methods."""
+    """Matches any id except the words that name calls of their own."""
 
     regex = "(?!(?:map|map.svg|merge|search)(?:/|$))[^/]+"
 
@@ -142,7 +142,7 @@ def _forgetting(database: Database, eraser: ForgettingService) -> APIRouter:
 
     @router.get("/{person_id:person}/messages", responses={**READING, **refusals(404)})
     async def count_messages(person_id: PersonId, user_filter: UserFilter = None) -> MessagesAbout:
-        """How many messages name a person or tell what goes with the person: they stay when the person is deleted."""
+        """The number of messages that name a person or state what is deleted with him: they stay without `messages`."""
         known = await database.read(lambda c: person_meant(c, person_id, user_filter))
         return MessagesAbout(count=len(await eraser.messages_with(known.user_id, "person", str(known.id))))
 
@@ -179,7 +179,7 @@ def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tupl
 
 
 def person_meant(connection: Connection, person_id: int, user_filter: int | None) -> Person:
-    """The person an id means now. Raises NotFound, also for another owner's."""
+    """The person that an id currently leads to. Raises NotFound, also for another owner's."""
     owner = people.owner_of(connection, person_id)
     found = people.resolve(connection, owner, person_id) if owner is not None and user_filter in {None, owner} else None
     if found is None:
@@ -196,7 +196,7 @@ class MergedOut(BaseModel):
 
 
 class KnownOut(BaseModel):
-    """`node_id` is the person's node in the graph, with the facts; no model changes the fields in `set_by_owner`."""
+    """More about a person; `node_id` is his node in the graph; no model changes the fields in `set_by_owner`."""
 
     id: int
     node_id: str
@@ -234,7 +234,7 @@ class MonthOut(BaseModel):
 
 
 class MentionsOut(BaseModel):
-    """Newest first. `count` and `months` are of all mentions, whatever part of them is listed."""
+    """Mentions, newest first. `count` and `months` are of all mentions, not only the listed ones."""
 
     mentions: list[MentionOut]
     count: int

@@ -28,20 +28,20 @@ class FoundPerson(PersonOut):
 
 
 class SplitPerson(PersonOut):
-    """The requested person as he is now, and the `other` one who was merged with him until now."""
+    """The requested person as he is now, and the `other` one who was merged with him before."""
 
     other: PersonOut
 
 
 class MessagesAbout(BaseModel):
-    """`backup_days` is how long backups in the data folder hold what is erased."""
+    """Messages about a person; `backup_days` is how long backups in the data folder hold erased data."""
 
     count: int
     backup_days: int = HELD.days
 
 
 class PeopleOut(BaseModel):
-    """`count` is the number of all people, whatever part of them is listed."""
+    """People; `count` is the number of all people, not only the listed ones."""
 
     people: list[PersonOut]
     count: int

@@ -187,7 +187,7 @@ def _add_commands(app: FastAPI, ports: WebPorts) -> None:
 
 
 def _refuse_path_in_use(app: FastAPI, path: str) -> None:
-    """Raises ConfigurationError for a path of the server's own: the webhook's is open without the server's key."""
+    """Raises ConfigurationError for a path of the server's own, as the webhook's is open without the server's key."""
     scope = {"type": "http", "method": "POST", "path": path, "root_path": "", "headers": []}
     if any(route.matches(scope)[0] is not Match.NONE for route in app.routes):
         raise ConfigurationError(f"telegram.webhook.path {path} is a page of the server's own; choose another")

@@ -19,7 +19,7 @@ from internal.telemetry.metrics import CONTENT_TYPE, Metrics
 from internal.telemetry.repository import stored_gauges
 
 PATIENCE = 5.0
-"""Seconds: a database that needs longer for one row is not ready, and a probe would have hung up."""
+"""Seconds for reading one row: a slower database is not ready, and a probe would have hung up."""
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +32,14 @@ class Readiness:
         self._newest_revision = head_revision()
 
     async def failing(self) -> list[str]:
-        """The names of what is not ready, among `database`, `migrations` and `poll`."""
+        """The names of failing checks: `database`, `migrations` or `poll`."""
         checks = {"database": await self._writable(), "migrations": await self._migrated(), "poll": self._poll_fresh()}
         return [name for name, passed in checks.items() if not passed]
 
     async def _writable(self) -> bool:
         now = self._clock.now().isoformat()
         try:
-            # A transaction that changes nothing commits on a full disk too: only a written row proves anything.
+            # A transaction without changes commits on a full disk too: only a written row proves anything.
             async with asyncio.timeout(PATIENCE):
                 await self._database.write(lambda connection: write_setting(connection, "ready_at", now))
         except (StorageError, TimeoutError):
@@ -57,7 +57,7 @@ class Readiness:
 
 
 class Readable(BaseModel):
-    """`failing` names what is not ready."""
+    """The state of a process; `failing` names the failing checks."""
 
     status: str | None = None
     detail: str | None = None

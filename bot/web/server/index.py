@@ -1,4 +1,4 @@
-"""`/`: where to go from the server's address."""
+"""`/`: links to everything at the server's address."""
 
 from fastapi import Request
 from fastapi.responses import RedirectResponse

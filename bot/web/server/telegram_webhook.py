@@ -13,7 +13,7 @@ SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """`accept` stores one raw update for good before it returns; whatever it raises makes Telegram send it again.
+    """The webhook; `accept` stores one raw update before it returns; if it raises, Telegram sends the update again.
 
     `host` is the public name under which Telegram calls.
     """
@@ -30,7 +30,7 @@ def webhook_router(webhook: Webhook) -> APIRouter:
 
     @router.post(webhook.path)
     async def accept(request: Request) -> Response:
-        # The secret comes first: nobody else's body is even read.
+        # The secret is checked first: bodies of others are not even read.
         if not secret or not hmac.compare_digest(request.headers.get(SECRET_HEADER, "").encode("latin-1"), secret):
             raise HTTPException(401, f"{SECRET_HEADER} is missing or wrong")
         await webhook.accept(await request.body())

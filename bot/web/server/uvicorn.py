@@ -1,4 +1,4 @@
-"""uvicorn inside the bot's own event loop, which keeps the signals to itself."""
+"""Runs uvicorn inside the bot's own event loop, which keeps the signals to itself."""
 
 import asyncio
 import contextlib
@@ -13,14 +13,14 @@ from bot.shared.hosts import proxy_options
 from internal.errors import ConfigurationError
 
 GRACE_S = 5
-"""How long open requests may take after the server was stopped."""
+"""Seconds that open requests may take after the server was stopped."""
 
 BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """`url` is how a process on this machine reaches it; `ended` is done only if the server ends before its time."""
+    """A running server; `url` is its address on this machine; `ended` is done only if it ends before its time."""
 
     url: str
     port: int
@@ -29,7 +29,7 @@ class RunningServer:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A socket that listens, and how this machine reaches it. Those who connect wait until it is served."""
+    """A listening socket and its address on this machine. Clients that connect wait until it is served."""
 
     socket: socket.socket
     url: str
@@ -90,7 +90,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn would replace the signal handlers of the whole process; the bot has one owner of signals."""
+        """Leaves signals to the bot: uvicorn would replace the signal handlers of the whole process."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -106,7 +106,7 @@ class _Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int, setting: str) -> socket.socket:
-    """A listening socket. It listens at once: two that are only bound would not notice each other."""
+    """A listening socket. It listens at once, as two sockets that are only bound would not notice each other."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
