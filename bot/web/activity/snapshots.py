@@ -72,7 +72,7 @@ def snapshots_router(database: Database, clock: Clock, owners: Owners) -> APIRou
 
     @router.get("", responses=READING)
     async def list_snapshots(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SnapshotsOut:
-        """Versions, latest first: that one is part of every prompt. Items hidden by a pending forgetting are left out."""
+        """Versions, latest first: that one is part of every prompt. What a pending forgetting hides is left out."""
 
         def work(connection: Connection) -> tuple[list[SnapshotVersion], int]:
             page = snapshots.listing(connection, user_id, limit=limit, offset=offset)
