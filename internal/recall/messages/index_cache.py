@@ -58,6 +58,8 @@ class MessageIndexes:
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._saved = SavedIndexes(data_dir, vectors_of) if data_dir is not None else None
         self._swept = False
+        self._emptied: set[int] = set()
+        """Owners whose index was dropped while it was in use."""
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
         self._locks = OwnerLocks()
 
@@ -70,13 +72,23 @@ class MessageIndexes:
         return self._locks.of(user_id)
 
     def forget(self, user_id: int) -> None:
-        """Drops this owner's data from memory; the next search reads it again."""
+        """Drops this owner's data from memory; the next search reads it again, or before it the next `save`."""
+        if self._cache.get(user_id) is not None:
+            self._emptied.add(user_id)
         self._cache.drop(user_id)
         if self._saved is not None:
             self._saved.forget(user_id)
 
     async def save(self) -> None:
-        """Saves the indexes of which much changed since, and drops files that may not be there. Raises OSError."""
+        """Saves the indexes of which much changed since, and drops files that may not be there. Raises OSError.
+
+        First it builds those again that a forgetting dropped: the next question does not wait for 100,000 messages.
+        """
+        while self._emptied:
+            user_id = self._emptied.pop()
+            with acting_for(user_id):
+                async with self.lock(user_id):
+                    await self.current(user_id)
         if (saved := self._saved) is None:
             return
         if not self._swept:

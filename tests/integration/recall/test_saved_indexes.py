@@ -110,6 +110,19 @@ async def test_nothing_forgotten_stays_in_a_file(talk: Talk, tmp_path: Path) -> 
     assert "мурка".encode() not in path.read_bytes()
 
 
+async def test_a_forgetting_keeps_no_question_waiting(talk: Talk, tmp_path: Path) -> None:
+    """What it dropped from memory and disk is built and saved again at the next round, without what was forgotten."""
+    secret = await talk.hits(QUESTIONS[0], 1)
+    eraser = ForgettingService(talk.database, talk.clock, ensure_key(tmp_path, "hmac_key").encode(), [talk.search])
+    await eraser.erase_now(OWNER, "message", secret[0].message.id)
+    assert talk.search.cached_bytes == 0
+    await talk.search.save()
+    assert talk.search.cached_bytes > 0
+    [path] = _saved(tmp_path)
+    assert "мурка".encode() not in path.read_bytes()
+    assert "Кошку зовут Мурка" not in await talk.found(QUESTIONS[0])
+
+
 async def test_what_is_forgotten_while_it_is_saved_is_not_saved(talk: Talk, tmp_path: Path) -> None:
     """The index that is being written may still hold it."""
     indexes = talk.search._indexes
