@@ -18,16 +18,19 @@ import runpy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from benchmarks.shared.plots import Panel, svg
 from benchmarks.shared.recall_ablation import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
 from benchmarks.shared.recall_page import PLOT, Measured, page
 from bot.evaluation import locomo, training
+from bot.evaluation.locomo import Conversation
 from bot.evaluation.scores import DEPTH, RankedQuestion, recall
 from bot.evaluation.training import Sample, ScoredSample, cross_validate
 from bot.runtime.evaluation import NO_EMBEDDER, ProgressLine, open_stage, vectors_folder
 from internal.config.settings import Config, load
+from internal.language.instructions.find import FoundInstruction, find_instructions
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.messages.ranking import shipped_rankings
 
@@ -50,6 +53,9 @@ SINGLE = {
 
 ALL_BY_SCORE = "as shipped, sessions not taking turns"
 """So are all rankings that are relearned."""
+
+INSTRUCTED = "as shipped, behind the standing instructions that every prompt holds"
+"""They take the first places, so that what was searched for has fewer."""
 
 OF_BOT = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
 
@@ -95,7 +101,22 @@ def of_bot(there: Found) -> Measured:
     for name, feature in OF_BOT.items():
         rest = replace(ranking, weights=dict(ranking.weights) | {feature: 0.0})
         ways[f"the same without {name}"] = _ranked(training.score_samples(there.samples, rest))
+    ways[INSTRUCTED] = [
+        replace(one, ranking=tuple(dict.fromkeys([*instructions_of(one.conversation), *one.ranking])), chances=())
+        for one in whole.shipped
+    ]
     return replace(whole, ways=ways)
+
+
+@cache
+def instructions_of(conversation: Conversation) -> list[str]:
+    """The owner's turns with standing instructions that hold at its end, as the bot keeps them."""
+    held: list[tuple[str, FoundInstruction]] = []
+    for turn in conversation.turns:
+        for found in find_instructions(turn.text) if turn.role == "user" else ():
+            held = [(turn_id, earlier) for turn_id, earlier in held if not found.ends(earlier)]
+            held += [] if found.lifts else [(turn.dia_id, found)]
+    return [turn_id for turn_id, _ in held]
 
 
 def of_development(there: Found, own: Found) -> Measured:

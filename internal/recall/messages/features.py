@@ -347,10 +347,8 @@ def _meaning_features(rows: MessageRows, meaning: _Meaning | None, best: Numbers
 
 def _holding_all(matches: list[_Match], best: Numbers) -> Mask:
     """Which candidates hold every word of the question; none if it has no words."""
-    holds_all = np.full(len(best), bool(matches))
-    for match in matches:
-        holds_all &= match.counts[best] > 0
-    return holds_all
+    each = [match.counts[best] > 0 for match in matches] or [np.zeros(len(best), dtype=np.bool_)]
+    return np.logical_and.reduce(each)
 
 
 def _predict_meaning(columns: dict[str, Floats], embedded: Mask, holds_all: Mask, meaning: _Meaning) -> None:

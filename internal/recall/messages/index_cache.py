@@ -58,8 +58,7 @@ class MessageIndexes:
         self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._saved = SavedIndexes(data_dir, vectors_of) if data_dir is not None else None
         self._swept = False
-        self._emptied: set[int] = set()
-        """Owners whose index was dropped while it was in use."""
+        self._emptied: set[int] = set()  # owners whose index was dropped while it was in use
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
         self._locks = OwnerLocks()
 

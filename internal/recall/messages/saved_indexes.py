@@ -97,15 +97,10 @@ class SavedIndexes:
             for path in list(self._folder.iterdir()):
                 if not path.name.endswith(".npz") or not path.stem.removeprefix("-").isdigit():
                     path.unlink(missing_ok=True)
-                else:
-                    self._look_at(connection, path)
-
-    def _look_at(self, connection: Connection, path: Path) -> None:
-        arrays = _arrays(path, ("seq", "change"))
-        if arrays is None or not repository.log_continues(
-            connection, int(path.stem), int(arrays["seq"]), arrays["change"].tobytes().decode()
-        ):
-            path.unlink(missing_ok=True)
+                elif (arrays := _arrays(path, ("seq", "change"))) is not None:
+                    position, change = int(arrays["seq"]), arrays["change"].tobytes().decode()
+                    if not repository.log_continues(connection, int(path.stem), position, change):
+                        path.unlink(missing_ok=True)
 
     def _path(self, user_id: int) -> Path:
         return self._folder / f"{user_id}.npz"

@@ -192,7 +192,7 @@ class MessageSearch:
         """As `search`, from memory only: returns a function that reads the messages."""
         ranked_candidates = await self._candidates(user_id, query, _Range(before_seq, since, until))
         if ranked_candidates is None or not len(ranked_candidates.seq):
-            return _no_hits
+            return lambda connection: []
         has_vectors = not np.isnan(ranked_candidates.candidates.cosine).all()
         ranking = self._rankings.dense if has_vectors else self._rankings.lexical
 
@@ -204,7 +204,7 @@ class MessageSearch:
                 connection, user_id, query, ranked_candidates.seq, scores_before, limit + _EXTRA
             )
             chances = ranking.chances(scores)
-            hits = (
+            return [
                 MessageHit(
                     messages[position],
                     float(scores[position]),
@@ -213,8 +213,7 @@ class MessageSearch:
                 )
                 for position in _best_first(ranked_candidates.seq, scores, limit + _EXTRA)
                 if position in messages
-            )
-            return list(hits)[:limit]
+            ][:limit]
 
         return read
 
@@ -254,10 +253,6 @@ class MessageSearch:
             kind=question_kind(query.text),
             dates=named_dates(query.text, self._clock.now()),
         )
-
-
-def _no_hits(connection: Connection) -> list[MessageHit]:
-    return []
 
 
 def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.search import recall_quality
 from benchmarks.shared import plots, recall_ablation, recall_page
 from bot.evaluation.locomo import Conversation, Question, Turn
 from bot.evaluation.training import Sample, ScoredSample
@@ -100,3 +101,16 @@ def test_a_plot_is_one_line_a_way() -> None:
     texts = {text.text: float(text.get("y", 0)) for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
     assert {"Ours: recall", "turns", "words & more", "meaning", "0.4"} <= set(texts)
     assert abs(texts["words & more"] - texts["meaning"]) > 10
+
+
+def test_the_instructions_of_a_prompt_are_those_that_hold_at_the_end() -> None:
+    """Only the owner's count; a later one of the same manner takes the place of an earlier one."""
+    said = [
+        ("user", "Always answer in English."),
+        ("assistant", "Always check the weather before you leave."),
+        ("user", "We went to the lake."),
+        ("user", "Always answer in German."),
+        ("user", "Never use emojis."),
+    ]
+    turns = tuple(Turn(f"D1:{n}", 1, role, text, "", NOON, role) for n, (role, text) in enumerate(said, 1))  # type: ignore[arg-type]
+    assert recall_quality.instructions_of(Conversation("a", turns, ())) == ["D1:4", "D1:5"]
