@@ -348,7 +348,8 @@ def _meaning_features(rows: MessageRows, meaning: _Meaning | None, best: Numbers
 def _holding_all(matches: list[_Match], best: Numbers) -> Mask:
     """Which candidates hold every word of the question; none if it has no words."""
     each = [match.counts[best] > 0 for match in matches] or [np.zeros(len(best), dtype=np.bool_)]
-    return np.logical_and.reduce(each)
+    holds_all: Mask = np.logical_and.reduce(each)
+    return holds_all
 
 
 def _predict_meaning(columns: dict[str, Floats], embedded: Mask, holds_all: Mask, meaning: _Meaning) -> None:
