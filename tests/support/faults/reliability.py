@@ -36,58 +36,58 @@ KINDS = {
 HEAD = """\
 # Reliability
 
-For everybody who wants to know whether messages get lost. Written by `make torture` from its own records: every figure
-was counted. [What happens to a message](processing.md) says how the promise is kept.
+For everybody who wants to know whether messages get lost. `make torture` writes this page from its own records: every
+figure was counted. [What happens to a message](processing.md) says how the promise is kept.
 """
 
 RANDOM = """
 ## Killed at random moments
 
-The real bot (`laplaced run`) stands between the local Telegram and a scripted model server, both of which survive it.
-Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is killed by SIGKILL at a
-random moment of its first three seconds (or of four times a start, where starts are slow), a tenth of the times while
-it is stopping, and started again, 50 times in each run. Then it comes to rest, and its database is compared with a
-ledger that the people and the model kept, and with what Telegram delivered. In a quarter of the runs Telegram
-calls the bot (*by webhook*), in the others the bot polls. A kill ends the process, not the machine: that a commit
+The real bot (`laplaced run`) runs between the local Telegram and a scripted model server, both of which keep running.
+Twelve people write in three languages: messages, bursts, albums, edits, commands. In each run the bot is killed by
+SIGKILL and started again 50 times: at a random moment of its first three seconds (where starts are slow, of four times
+a start), or, a tenth of the times, while it is stopping. Then it comes to rest. Its database is compared with a ledger
+that the people and the model kept, and with the messages that Telegram delivered. In a quarter of the runs Telegram
+calls the bot (*by webhook*); in the others the bot polls. A kill ends the process, not the machine. That a commit
 survives a power cut depends on `synchronous=FULL` and is not shown here.
 
-A row is one series of such runs on one commit; *at start* and *at stop* are the kills before it was ready and while it
-stopped. *Lost*, *doubled* and *out of order* are messages that Telegram had accepted; *operations* are people that the
-archivist named, *mentions* how often one friend of each person was counted.
+A row is one series of such runs on one commit. *At start* and *at stop* are the kills before it was ready and while it
+stopped. *Lost*, *doubled* and *out of order* count messages that Telegram had accepted. *Operations* are people that
+the archivist named, *mentions* how often one friend of each person was counted.
 """
 
 WINDOW = """
-Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. The bot then
-waits, sends once more, and gives up if that is interrupted as well. *Interrupted* counts the replies that a kill found
-there, *doubled in it* those that the reader got twice, *given up* those that were interrupted twice and are shown as
-failed, *never came* those of them that the reader never got. An *apology* replaces an answer that was killed more often
-than it is tried.
+Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. If the bot is
+killed there, it waits, sends once more, and gives up if that is interrupted as well. *Interrupted* counts the replies
+that were being sent at a kill, *doubled in it* those that the reader got twice. *Given up* counts those that were
+interrupted twice and are shown as failed, *never came* those of them that the reader never got. An *apology* replaces
+an answer that was killed at each of its attempts.
 """
 
 WORKERS = """
 ## Several processes on one PostgreSQL
 
-`laplaced run` and three times `laplaced worker` share one store, reached through pgbouncer in transaction mode;
-the same people write to them. At random moments one of the four is killed by SIGKILL and started again, each connection
+`laplaced run` and three processes of `laplaced worker` share one store, through pgbouncer in transaction mode.
+The same people write to them. At random moments one of the four is killed by SIGKILL and started again, each connection
 to the database is cut with a chance of one half (*cuts*), or PostgreSQL is stopped and started again (*restarts*).
-Then all come to rest and are stopped, the store is moved into a file by `laplaced migrate-store`, which compares both
+Then all processes come to rest and are stopped. `laplaced migrate-store` moves the store into a file and compares both
 sides, and the file is checked as above. A row is one series on one commit.
 """
 
 BY_HAND = """
 ## Faults placed by hand
 
-Each line is a test of `tests/faults/` that drives the running bot; *cases* counts its variants. `make torture` plays
-all of them, a change some; a release runs `make test-long` before it ([testing.md](testing.md)).
+Each line is a test of `tests/faults/` that drives the running bot; *cases* counts its variants. `make torture` runs
+all variants, `make test` some of them. A release first runs `make test-long` ([testing.md](testing.md)).
 """
 
 SIDES = """
 ## Canaries
 
-In private, in groups and in topics of both (*chats*), three people tell the real bot, in three languages, words that
-stand nowhere else, and ask for them. No answer (*turns*), no request to a model (*prompts*) and nothing that inline
-search and the pages of the Mini App show (*looks*) may hold a word of another owner: *crossed* counts those that do.
-The test is `tests/acceptance/test_canaries_everywhere.py`; a row is one run of its long form.
+Three people write to the real bot in three languages, in private, in groups and in topics of both (*chats*). They tell
+it words that occur nowhere else, and ask for them. Another owner's word may stand in no answer (*turns*), in no request
+to a model (*prompts*), and in nothing that inline search and the pages of the Mini App show (*looks*); *crossed* counts
+those where one does. The test is `tests/acceptance/test_canaries_everywhere.py`; a row is one run of its long form.
 """
 
 _MEASURES = (
