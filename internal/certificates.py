@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 
 def ssl_context(url: str, *, environment: bool = False) -> ssl.SSLContext | bool:
-    """The certificates that a client believes for this address; False for plain HTTP, where there are none.
+    """The certificate authorities that a client trusts for this address; False for plain HTTP.
 
     `environment`: SSL_CERT_FILE and SSL_CERT_DIR name other authorities, as they do for httpx itself.
     """

@@ -1,4 +1,4 @@
-"""Results kept in memory beside the texts they were made of, until anything is forgotten: then all are dropped."""
+"""Caches of results by the texts they were made of; they are dropped whenever anything is forgotten."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,7 +13,7 @@ class TextHolder(Protocol):
     """Something that keeps parts of an owner's data in memory."""
 
     def forget(self, user_id: int) -> None:
-        """Drops everything it holds of this owner; it reads again what it needs."""
+        """Drops everything it holds of this owner; it reads what it needs again."""
 
 
 _DROPPED: Final[list[Callable[[], object]]] = []
@@ -32,12 +32,12 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def register_cache(drop: Callable[[], object]) -> None:
-    """Calls `drop` whenever anything is forgotten, because such a cache does not know its texts' owners."""
+    """Calls `drop` whenever anything is forgotten, for a cache that does not know the owners of its texts."""
     _DROPPED.append(drop)
 
 
 def register_holder(holder: TextHolder) -> None:
-    """Asks `holder`, as long as it lives, to drop owners who forget something."""
+    """Registers `holder`, as long as it lives, to drop owners who forget something."""
     _ASKED.add(holder)
 
 

@@ -1,4 +1,4 @@
-"""Values in parts that one statement takes, and statements for any number of values."""
+"""Splits values into lists short enough for one statement, and runs statements for any number of values."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -27,7 +27,7 @@ def rows_with(
 
 
 def rows_of(connection: Connection, statement: Executable, values: Iterable[Any], **asked: Any) -> list[Any]:
-    """The rows of a prepared statement that calls the values `ids`, and takes these parameters too."""
+    """The rows of a prepared statement whose parameter `ids` takes the values; `asked` are its other parameters."""
     return [row for part in chunks(values) for row in connection.execute(statement, {**asked, "ids": part})]
 
 

@@ -19,7 +19,7 @@ _WAITING = (
 
 
 def shift(connection: Connection, now: datetime, back: timedelta) -> int:
-    """Moves all times that lie ahead of the clock nearer by the amount it was set back. Returns the number of rows."""
+    """Subtracts `back` from every stored time that lies in the future. Returns the number of rows."""
     changed = 0
     for column, waits in _WAITING:
         earlier = type_coerce(type_coerce(column, BigInteger) - back // _MICROSECOND, Timestamp)
@@ -29,7 +29,7 @@ def shift(connection: Connection, now: datetime, back: timedelta) -> int:
 
 
 def cap(connection: Connection, now: datetime, longest: timedelta) -> int:
-    """Limits every wait to `longest` and moves no last activity into the future. Returns the number of rows."""
+    """Ends waits longer than `longest`, and moves a last activity in the future to now. Returns the number of rows."""
     changed = 0
     for column, waits in _WAITING:
         latest = now if column.table is dialogue_state else now + longest

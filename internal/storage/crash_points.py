@@ -1,6 +1,6 @@
 """Named crash points, so that a test can kill the real process exactly before, during or after a commit.
 
-docs/processing.md describes the commit points C1 to C13. Unset (always, outside tests) this costs one comparison.
+docs/processing.md describes the commit points C1 to C13. Outside tests a point costs one comparison.
 """
 
 import os

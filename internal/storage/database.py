@@ -41,7 +41,7 @@ _BELLS = "laplaced_bells"
 
 @dataclass(slots=True)
 class _Moment:
-    """What `cache_version` returns while it lasts and this process hears of no commit."""
+    """The value that `cache_version` returns within `one_moment`, until this process hears of a commit."""
 
     heard: int = -1
     asked: int = 0
@@ -52,7 +52,7 @@ _moment: ContextVar[_Moment | None] = ContextVar("laplaced_moment", default=None
 
 
 def ring_after(connection: Connection, bell: str, word: object) -> None:
-    """Has a bell rung in other processes, as `Database.ring` does, once the surrounding unit of work is committed."""
+    """Rings a bell in other processes, like `Database.ring`, once the surrounding unit of work is committed."""
     if connection.dialect.name != "sqlite":
         connection.info.setdefault(_BELLS, set()).add(f"{bell}:{word}")
 
@@ -127,7 +127,7 @@ class Database:
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
-        """Caches used inside are brought up to date once, and again after a commit that this process hears of."""
+        """Brings caches used inside up to date once, and again after each commit that this process hears of."""
         moment, before = _Moment(), _moment.get()
         _moment.set(moment)
         try:
@@ -140,7 +140,7 @@ class Database:
     def heard(self) -> int:
         """The number of known commits, including those other processes announced: the argument of `committed`.
 
-        Differs from `cache_version`, with which two waiters would wake each other by asking.
+        With `cache_version` instead, two waiters would wake each other by asking.
         """
         return self._commits
 
@@ -203,8 +203,8 @@ class Database:
         On SQLite it runs on the caller's thread: crossing to another takes several times as long as the read.
         """
         if self._direct_reader is not None:
-            await asyncio.sleep(0)  # a loop of reads lets others have their turn, as on every other way
-            with contextlib.suppress(SQLAlchemyError):  # the way round waits for a lock and names the error
+            await asyncio.sleep(0)  # a loop of reads yields to other tasks, as `read` does
+            with contextlib.suppress(SQLAlchemyError):  # `read` waits for a lock and reports the error
                 return work(self._direct_reader)
         return await self.read(work)
 
@@ -260,7 +260,7 @@ class Database:
         raise await self._damage
 
     def _judged(self, error: Exception) -> Exception:
-        """Returns a failure of the database itself (full disk, lock, damage) as our error, others unchanged."""
+        """Translates a failure of the database itself (full disk, lock, damage); returns other errors unchanged."""
         words = words_of_damage(error)
         if words is None:
             return refusal(error) if isinstance(error, OperationalError | InternalError) else error
@@ -354,14 +354,14 @@ class Database:
         self._committed = asyncio.Event()
 
     def ring(self, bell: str, word: str = "") -> None:
-        """Calls what other processes registered for this bell; `word` has no spaces.
+        """Calls what other processes registered for this bell with `word`, which has no spaces.
 
         Frequent rings are merged into some dozen a second. A process that is away misses them: a hint, not a queue.
         """
         self._engine.ring(f"{bell}:{word}")
 
     def when_rung(self, bell: str, hear: Callable[[str], None]) -> None:
-        """Has `hear` called with its word whenever another process rings this bell."""
+        """Registers `hear`, which is called with the word whenever another process rings this bell."""
         self._hearing.setdefault(bell, []).append(hear)
 
     async def _listen(self) -> None:

@@ -155,7 +155,7 @@ def set_operation(connection: Connection, user_id: int, kind: Kind, id: str, ope
 
 
 def copy(connection: Connection, user_id: int, targets: Mapping[str, str]) -> list[Key]:
-    """Gives each target (from -> to) the lines that support another; returns what is new to it."""
+    """Copies the lines that support each target to another (from -> to). Returns the keys of the new rows."""
     both = rows_of_targets(connection, user_id, list({*targets, *targets.values()}))
     known = {(row.target, row.episode_id, row.segment) for row in both}
     new = {
@@ -169,7 +169,7 @@ def copy(connection: Connection, user_id: int, targets: Mapping[str, str]) -> li
 
 
 def publish(connection: Connection, user_id: int, lines: Mapping[str, LineRef]) -> list[str]:
-    """Gives what rests on unpublished messages its segments in a fragment; returns the targets."""
+    """Moves evidence from unpublished messages to their segments in a fragment. Returns its targets."""
     waiting = (evidence.c.user_id == user_id) & (evidence.c.episode_id == UNPUBLISHED)
     rows = [row for row in connection.execute(select(evidence).where(waiting)) if row.message_id in lines]
     for row in rows:
@@ -185,7 +185,7 @@ def move_evidence(connection: Connection, user_id: int, kind: Kind, from_id: str
 
 
 def remove(connection: Connection, user_id: int, kind: Kind, ids: Iterable[str | int]) -> None:
-    """Deletes everything that supports these ids."""
+    """Deletes all evidence of these ids."""
     delete_with(connection, evidence, user_id, evidence.c.target, (target(kind, id) for id in ids))
 
 
@@ -198,19 +198,19 @@ def remove_selected(
 
 
 def remove_parts(connection: Connection, user_id: int, kind: Kind, owner_id: str | int) -> None:
-    """Deletes everything that supports the parts of something."""
+    """Deletes all evidence of the parts of something."""
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, of_parts(kind, owner_id)))
 
 
 def remove_rows(connection: Connection, user_id: int, keys: Iterable[Key]) -> None:
-    """Deletes these rows: what `copy` added."""
+    """Deletes these rows, such as those that `copy` added."""
     values = [{"owner": user_id, "supported": to, "episode": episode, "n": segment} for to, episode, segment in keys]
     if values:
         connection.execute(_REMOVE_ROW, values)
 
 
 def remove_lines(connection: Connection, user_id: int, lines: Lines, kinds: Sequence[Kind] = ()) -> set[str]:
-    """Deletes what these lines support, of these kinds, () = all; returns the targets."""
+    """Deletes the evidence of these kinds (() = all) from these lines. Returns its targets."""
     ours = evidence.c.user_id == user_id
     if kinds:
         ours &= _of_kind(*kinds)
@@ -221,7 +221,7 @@ def remove_lines(connection: Connection, user_id: int, lines: Lines, kinds: Sequ
 
 
 def remove_support(connection: Connection, user_id: int, targets: Collection[str], lines: Lines) -> None:
-    """Deletes what these lines support among these targets."""
+    """Deletes the evidence of these targets from these lines."""
     for condition in lines.conditions():
         for part in chunks(targets):
             ours = (evidence.c.user_id == user_id) & evidence.c.target.in_(part)

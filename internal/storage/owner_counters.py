@@ -25,7 +25,7 @@ _LAST: Final = (
     .limit(1)
 )
 VERSION: Final = (users.c.next_rev, func.coalesce(_LAST.scalar_subquery(), 0).label("last_change"))
-"""The owner's latest revision and change; equal ones mean that nothing of his changed but the kinds `besides`."""
+"""The owner's latest revision and change; if both are equal, only rows of the kinds `besides` changed."""
 
 # Run at nearly every write: built once, for building a statement takes several times as long as running it.
 _ADVANCED: Final = {
@@ -60,7 +60,7 @@ def next_message_number(connection: Connection, user_id: int) -> tuple[int, int,
 
 
 def note_change(connection: Connection, user_id: int) -> None:
-    """Moves the owner's revision for a change that no other row tells of: what was read before is read again."""
+    """Raises the owner's revision for a change that no other row records, so that caches read again."""
     _advance(connection, user_id, "next_rev", 1)
 
 

@@ -32,7 +32,7 @@ def key_of(table: Table, engine: str) -> list[Column[Any]]:
 
 
 def only_on(engine: str, index: Indexed) -> Indexed:
-    """Marks an index as belonging to one engine alone: the other has a key in its place."""
+    """Marks an index that only one engine has; the other has a key in its place."""
     index.info[_ENGINE] = engine
     index.ddl_if(dialect=engine)
     return index

@@ -13,10 +13,10 @@ T = TypeVar("T")
 def reader(
     kind: type[T], columns: Mapping[str, str] | None = None, /, **converted: Callable[[Any], Any]
 ) -> Callable[[Row[Any]], T]:
-    """Returns what makes an object of this dataclass from a row, whose columns are called as its fields.
+    """Returns a function that makes an object of this dataclass from a row, whose columns have the fields' names.
 
-    `columns` are those with another name, by field. `converted` says how the values of a column become those of the
-    field, such as the members of an enumeration.
+    `columns` names the column of each field with another name. `converted` has functions from the column's value to the
+    field's, such as a member of an enumeration.
     """
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     values_of = attrgetter(*((columns or {}).get(name, name) for name in names))
@@ -38,6 +38,6 @@ def read_one(found: Result[Any], read: Callable[[Row[Any]], T]) -> T | None:
 
 
 def owner_lookup(table: Table) -> Callable[[Connection, Any], int | None]:
-    """Returns what finds the owner of a row by its id, which is unique across the store; None if there is none."""
+    """Returns a function that finds a row's owner by the row's id, unique across the store; None without a row."""
     query = select(table.c.user_id).where(table.c.id == bindparam("row"))
     return lambda connection, id: connection.execute(query, {"row": id}).scalar_one_or_none()

@@ -1,4 +1,4 @@
-"""What can be searched for: one text an item, under its own hash. Its vector and terms follow in the background.
+"""Search items: one text each, with its hash. Vectors and terms are computed in the background.
 
 Code that changes a text calls `save_search_item`, code that deletes a row calls `remove`, in the transaction of the
 row itself. Both write an entry of the change log: the next search reads from it which items of the indexes in memory
@@ -51,7 +51,7 @@ def passage_in(ref_id: str) -> tuple[str, int | None]:
 
 
 def passages_of(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """The passages of an episode that have items of their own: their keys follow its own."""
+    """The passages of an episode that have their own items, whose keys follow the episode's."""
     item = item_of("episode", episode_id)
     among = (search_items.c.item > f"{item}#") & (search_items.c.item < f"{item}$")
     query = select(search_items.c.ref_id).where(search_items.c.user_id == user_id, among)

@@ -77,7 +77,7 @@ def _optional(**types: _Type) -> list[Column[Any]]:
 
 # Nothing is NULL in a column that may be empty, not the JSON value null.
 _Json = JSON(none_as_null=True)
-# JSON that is looked for as a whole: PostgreSQL compares only its binary form.
+# JSON that is compared as a whole: PostgreSQL compares only its binary form.
 _ComparedJson = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 

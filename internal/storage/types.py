@@ -27,7 +27,7 @@ def new_id() -> str:
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970 in UTC. ValueError for a naive time: its zone would be a guess."""
+    """Microseconds since 1970 in UTC. Raises ValueError for a naive time."""
     if moment.tzinfo is None:
         raise ValueError("a stored time needs a zone")
     return (moment - _EPOCH) // _MICROSECOND

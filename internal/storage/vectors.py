@@ -1,7 +1,7 @@
 """Vectors of search items: float32, little-endian, L2-normalised, each with its model, size and text hash.
 
-An item names in `embedded` the vector stored for its text (`made_by`), empty if there is none, so what is due is
-an index lookup. Messages come after everything else.
+The column `embedded` of an item names the vector stored for its text (`made_by`), empty if there is none, so that due
+items are an index lookup. Messages come after everything else.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -39,14 +39,14 @@ K = TypeVar("K")
 CHANGE_KIND = "vector"
 
 _AT_ONCE: Final = 2_000
-"""Vectors held at once in a search: 24 MB at 3,072 numbers each."""
+"""Most vectors in memory at once in a search: 24 MB at 3,072 numbers each."""
 
 _WIRE = np.dtype("<f4")
 
 MESSAGE: Final = "message"
 """The kind of item that is embedded after all others."""
 
-# What the indexes of what is due are over, word for word.
+# The conditions of the partial indexes of due items, word for word.
 _DUE: Final = text("embedded IS NULL AND kind <> 'message'")
 _DUE_MESSAGE: Final = text("embedded IS NULL AND kind = 'message'")
 

@@ -35,7 +35,7 @@ STEP_PAGES = 1000
 """About 4 MB a step: the copy can be stopped between two steps."""
 
 SPARE_BYTES = 32 * 1024 * 1024
-"""Room that a backup must leave on the disk, which the running bot needs more."""
+"""Bytes that a backup must leave free on the disk for the running bot."""
 
 _TIME = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r"laplaced-(\d{8}T\d{6}Z)-(\w+)\.db")
@@ -72,14 +72,14 @@ async def back_up(source: Path, folder: Path, now: datetime, *, keep: int = KEPT
 
 
 async def back_up_to(source: Path, target: Path, now: datetime) -> Backup:
-    """Backs an open database up into a file of its own. Raises Refused if it exists; else as `back_up`."""
+    """Backs an open database up into the file `target`. Raises Refused if it exists, and what `back_up` raises."""
     return await until_stopped(lambda stopped: _back_up_to(source, target, now, stopped))
 
 
 def back_up_here(
     source: Path, folder: Path, now: datetime, *, keep: int = KEPT, stopped: Callable[[], bool] = lambda: False
 ) -> Backup:
-    """As `back_up`, on the calling thread."""
+    """Like `back_up`, but works on the calling thread."""
     with new_in(folder, now, keep=keep) as making:
         return making.finished(copy(source, making.draft, stopped=stopped))
 
@@ -101,7 +101,7 @@ class BackupDraft:
         """Marks the draft as a verified copy with that schema revision."""
         target = self.named(revision)
         put_in_place(self.draft, target)
-        os.utime(target, (self.now.timestamp(),) * 2)  # the time of a copy whose name does not tell it
+        os.utime(target, (self.now.timestamp(),) * 2)  # the time of a copy whose name has none
         return Backup(target, self.now, revision, target.stat().st_size)
 
 
@@ -123,7 +123,7 @@ def new_in(folder: Path, now: datetime, *, keep: int = KEPT) -> Iterator[BackupD
 
 @contextlib.contextmanager
 def new_at(target: Path, now: datetime) -> Iterator[BackupDraft]:
-    """Begins a new backup in a file of its own. Raises Refused if it exists, and StorageError as `new_in`."""
+    """Begins a new backup in the file `target`. Raises Refused if it exists, and StorageError like `new_in`."""
     if target.exists():
         raise Refused("exists", f"{target} exists; a backup overwrites nothing")
     with translated_failures("the backup failed"):
@@ -136,7 +136,7 @@ def new_at(target: Path, now: datetime) -> Iterator[BackupDraft]:
 def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: False) -> str:
     """Copies one snapshot of a database into a new file, durable and verified. Returns its schema revision.
 
-    The target is one file without a log, readable by its owner alone. Raises StorageError when there is no room, when
+    The target is one file without a log, readable by its owner alone. Raises StorageError if there is no room,
     the target exists or the copy was stopped, and what `verify` raises.
     """
     with translated_failures(f"{source} cannot be copied"):
@@ -151,13 +151,13 @@ def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: Fa
 
 
 def private_folder(folder: Path) -> None:
-    """Creates a folder closed to others, unless there is one. Raises StorageError."""
+    """Creates a folder closed to other users, unless it exists. Raises StorageError."""
     with translated_failures("the folder cannot be made"):
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def closed_up(target: Path) -> str:
-    """Makes a database that nobody has open one durable file without a log. Returns its revision, as `verify`."""
+    """Turns a database that is open nowhere into one durable file without a log. Returns its schema revision."""
     with translated_failures(f"{target} cannot be written"):
         with contextlib.closing(_writing(target)) as writer:
             writer.execute("PRAGMA journal_mode=DELETE")  # the header promises a log, which a backup does not have
@@ -166,9 +166,9 @@ def closed_up(target: Path) -> str:
 
 
 def verify(path: Path) -> str:
-    """The schema revision of a sound Laplaced database, which is not changed.
+    """Checks a Laplaced database without changing it. Returns its schema revision.
 
-    Raises StorageDamaged for a damaged one, and StorageError for what is no Laplaced database.
+    Raises StorageDamaged if it is damaged, and StorageError if the file is no Laplaced database.
     """
     if not path.is_file():
         raise StorageError(f"there is no file {path}")
@@ -284,7 +284,7 @@ def _drop_drafts(folder: Path) -> None:
 
 
 def _prune(folder: Path, keep: int, finished: datetime) -> None:
-    """Never deletes the backup just made: after the clock was set back it may look like the oldest.
+    """Deletes old backups, never the one just made: after the clock was set back it may look like the oldest.
 
     Copies under chosen names are not counted.
     """
@@ -294,7 +294,7 @@ def _prune(folder: Path, keep: int, finished: datetime) -> None:
 
 
 def _read_copy(path: Path) -> Backup | None:
-    """A copy under a chosen name; None for what is no database of Laplaced, or is being written."""
+    """A copy under a chosen name; None if the file is no Laplaced database, or is still being written."""
     if path.suffix == ".part":
         return None
     with contextlib.suppress(sqlite3.Error, StorageError, OSError):

@@ -22,7 +22,7 @@ WORKED_OFF_SINCE = "worked off after this backup was made; to have it stored and
 class Legacy:
     """Rows of the replaced database. `owners` maps a user to the time of admission, which identifies the instance.
 
-    `messages` are those that pending forgettings take along, by the ids of these.
+    `messages` are the ids of the messages that each forgetting hides, by the id of the forgetting.
     """
 
     owners: dict[int, datetime]
@@ -36,7 +36,7 @@ class Legacy:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A forgetting that the restored database did not know so, as it is stored there now, with its messages."""
+    """A forgetting that was added to the restored database or changed there, with its messages."""
 
     forgetting: Forgetting
     state: str
@@ -59,7 +59,7 @@ def read_legacy(connection: Connection) -> Legacy:
 
 
 def _forgettings(connection: Connection) -> Select[Any]:
-    """The columns that this database has of them: it may be older than this program."""
+    """Selects forgettings with the columns that this database has: it may be older than this program."""
     there = {column["name"] for column in inspect(connection).get_columns(forgettings.name)}
     query = select(*(column for column in forgettings.c if column.name in there))
     return query.where(forgettings.c.state != REPLACED).order_by(forgettings.c.created_at)
@@ -75,7 +75,7 @@ def _messages(connection: Connection) -> dict[str, set[str]]:
 
 
 def take_over_answers(connection: Connection, legacy: Legacy) -> int:
-    """Ends turns and messages that the replaced database had finished, which would be sent twice. Returns how many.
+    """Ends turns and messages that the replaced database had finished, or they would be sent twice. Returns how many.
 
     Updates that it had processed are quarantined with their text: they are in the restored log only if replayed.
     """
@@ -108,7 +108,7 @@ def _put_aside(connection: Connection, legacy: Legacy) -> int:
 def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> list[Successor]:
     """Makes what was forgotten since the backup due at once; what was pending stays pending. Returns what changed.
 
-    Hiding, showing and erasing are the caller's. Owners of another instance stay unchanged.
+    The caller hides, shows and erases. Owners of another instance stay unchanged.
     """
     known = _owners(connection)
     ours = {owner for owner, since in legacy.owners.items() if known.get(owner) == since}

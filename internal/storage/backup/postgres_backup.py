@@ -30,7 +30,7 @@ async def back_up(source: Database, folder: Path, now: datetime, *, keep: int = 
 
 
 async def back_up_to(source: Database, target: Path, now: datetime) -> Backup:
-    """Backs a store up into a file of its own. Raises Refused if it exists; else as `back_up`."""
+    """Backs a store up into the file `target`. Raises Refused if it exists, and what `back_up` raises."""
     with backup.new_at(target, now) as making:
         return making.finished(await write_file(source, making.draft))
 

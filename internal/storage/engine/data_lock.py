@@ -35,14 +35,14 @@ class FolderLock:
         self._note = data_dir / HOLDER_FILE
 
     def announce(self, url: str | None) -> None:
-        """Raises StorageError: a process that commands cannot find must not hold the folder."""
+        """Publishes the address. Raises StorageError: a process that commands cannot find must not hold the folder."""
         try:
             write_private(self._note, json.dumps({"pid": os.getpid(), "url": url}))
         except OSError as error:
             raise _unusable(self._note.parent, error) from error
 
     def renew(self) -> None:
-        """Renews the lock; to be called now and then. Raises what `announce` raises."""
+        """Renews the lock; the holder calls it now and then. Raises what `announce` raises."""
 
     def _withdraw(self) -> None:
         self._note.unlink(missing_ok=True)
@@ -57,7 +57,7 @@ class SharedFolder(FolderLock):
         self._url: str | None = None
 
     def announce(self, url: str | None) -> None:
-        """Does nothing while another process is announced. Raises as the owner's."""
+        """Does nothing while another process is announced. Raises what `FolderLock.announce` raises."""
         self._url = url
         self.renew()
 
@@ -105,10 +105,10 @@ def hold_folder(data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
-    """Owns the data folder, and the database's folder where it is another: two installations must not share a file.
+    """Owns the data folder, and the database's folder if it is another: two installations must not share a file.
 
-    The data folder is closed to other users. In the other folder, which may be anybody's, only our files are.
-    Raises as `hold_folder`.
+    The data folder is closed to other users; in the other folder, only our files are.
+    Raises what `hold_folder` raises.
     """
     with contextlib.ExitStack() as stack:
         lock = stack.enter_context(hold_folder(data_dir))
@@ -120,9 +120,9 @@ def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def hold_for(store: Path | str, data_dir: Path) -> Iterator[FolderLock]:
-    """Takes what a process needs of the folder: owns it with a database file, shares it with other workers of a server.
+    """Owns the folder of a database file; shares the folder of a server with its other workers.
 
-    Raises as `hold_folder`.
+    Raises what `hold_folder` raises.
     """
     with hold_all(data_dir, store.parent) if isinstance(store, Path) else share(data_dir) as lock:
         yield lock
@@ -148,7 +148,7 @@ def share(data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.asynccontextmanager
 async def alone_in(folder: Path) -> AsyncIterator[None]:
-    """Waits for other processes of this machine inside this block. Creates the folder closed to others if absent.
+    """Runs the block while no other process of this machine is in it. Creates the folder closed to others if absent.
 
     Raises StorageError for a folder that cannot be used.
     """

@@ -1,4 +1,4 @@
-"""What an engine of the store offers to `Database`: connections on their own threads, and how a transaction runs."""
+"""The interface of an engine for `Database`: connections on their own threads, and how a transaction runs."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class ThreadConnection(Protocol):
 
 
 class Engine(Protocol):
-    """What differs between the databases."""
+    """Everything in which SQLite and PostgreSQL differ for `Database`."""
 
     @property
     def path(self) -> Path | None:
@@ -36,7 +36,7 @@ class Engine(Protocol):
         """Opens a connection that may write. Raises StorageError when there is no usable database."""
 
     async def reader(self) -> ThreadConnection:
-        """Opens a read-only connection. Raises as `writer`."""
+        """Opens a read-only connection. Raises what `writer` raises."""
 
     def direct_reader(self) -> Connection | None:
         """Opens a read-only connection of the calling thread itself, where reads are that fast."""
@@ -66,7 +66,7 @@ class Engine(Protocol):
         """Whether the error ended the whole transaction, savepoints included."""
 
     async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
-        """Whether work that failed with `error` is to be run again. Waits as long as is proper first.
+        """Whether work that failed with `error` is to be run again. Waits before it returns True.
 
         True only if nothing of it was committed. `attempt` counts from 1.
         """
@@ -75,7 +75,7 @@ class Engine(Protocol):
         """Announces a commit to other processes, if the store can have any."""
 
     def is_shared(self) -> bool:
-        """Whether other processes write into the store too, so that only the store itself knows its content."""
+        """Whether other processes write into the store too."""
 
     def ring(self, bell: str) -> None:
         """Rings a bell, a word without spaces, in every other process. Does nothing where there can be none."""

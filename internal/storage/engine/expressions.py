@@ -25,7 +25,7 @@ def _with_strpos(element: holds_words, compiler: Any, **how: Any) -> str:
 
 
 class merely_compared(GenericFunction[int]):
-    """An owner's id beside ids by which the rows are looked up.
+    """An owner's id in a condition that must not choose the index: other ids look the rows up.
 
     SQLite has no statistics: where no index holds both columns, it would choose an index that begins with the owner and
     read all of the owner's rows.

@@ -36,7 +36,7 @@ CHANNEL: Final = "laplaced"
 """The channel notified after a commit, so that other workers look at once."""
 
 _ANOTHER_CAME_FIRST: Final = frozenset({"40001", "40P01"})
-"""SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it may be done again."""
+"""SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it can be retried."""
 
 _GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03", "57P05"})
 """SQLSTATE of a server that stops, starts, has no free connection, or waited too long for us, inside a transaction
@@ -46,33 +46,33 @@ or between two.
 _XID: Final = "laplaced_xid"
 
 _NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
-"""A worker that is paused inside a transaction keeps its locks, including those of leases, no longer than this."""
+"""Ends the transaction of a paused worker after this time, and with it its locks, including those of leases."""
 
 _MOST_ATTEMPTS: Final = 100
 _PATIENCE_S: Final = 60.0
-"""How long to wait for a server that is away: a restart with recovery takes seconds."""
+"""Seconds to wait for a server that is away: a restart with recovery takes some."""
 
 _START_ATTEMPTS: Final = 7
 """How often a server is tried at start, over some seconds: it may have been started together with us."""
 
 _SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
-"""What a server that refuses a connection says about a state that passes."""
+"""Words in a server's refusal of a connection that mean a state that passes."""
 
 _CONNECT_TIMEOUT_S: Final = 5
 
 KEEPALIVE: Final[dict[str, Any]] = {
     "connect_timeout": _CONNECT_TIMEOUT_S,
     "keepalives_idle": 30,
-    "tcp_user_timeout": 20_000,  # ms; else a server that lost its power is waited for as long as TCP repeats itself
+    "tcp_user_timeout": 20_000,  # ms; otherwise TCP retransmits for minutes to a server without power
 }
-"""How a connection finds out that its other end is gone."""
+"""Parameters by which a connection finds out that its other end is gone."""
 
 _TELL_EVERY_S: Final = 0.02
 _BELLS: Final = 100
 """The most bells in one message, which holds 8,000 bytes."""
 
 _LOOK_EVERY_S: Final = 1.0
-"""A worker that hears nothing looks this often: a transaction-level pooler forgets LISTEN."""
+"""Seconds between looks of a worker that hears nothing: a transaction-level pooler forgets LISTEN."""
 
 DIALECT_OPTIONS: Final[dict[str, Any]] = {
     "json_serializer": to_json,
@@ -81,7 +81,7 @@ DIALECT_OPTIONS: Final[dict[str, Any]] = {
     "paramstyle": "format",  # as RepeatingConnection gives its values
     "execution_options": {"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
 }
-"""How SQLAlchemy speaks with the server, whichever code opens the connection."""
+"""SQLAlchemy's options for the server, for all code that opens connections."""
 
 _STATEMENTS: Final = StatementCache()
 
@@ -199,7 +199,7 @@ class PostgresEngine:
     def _was_committed(self, xid: str) -> bool:
         """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away.
 
-        One in progress ends when its server process notices that nobody is there: to guess before would double or lose.
+        One in progress ends when its server process notices the lost client; a guess before could repeat or lose it.
         """
         waited = 0.0
         while True:

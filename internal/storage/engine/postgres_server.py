@@ -1,4 +1,4 @@
-"""What a PostgreSQL server says about itself: version, our role, connections, the database's size, the time."""
+"""Asks a PostgreSQL server about itself: version, our role, connections, the database's size, the time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class ServerTime:
-    """The server's time when our counter showed `counted`, give or take `within` seconds."""
+    """The server's time when our counter showed `counted`, exact to `within` seconds."""
 
     at: datetime
     counted: float
@@ -58,7 +58,7 @@ def read_server(connection: Connection) -> ServerState:
 
 
 def database_bytes(connection: Connection) -> int | None:
-    """The size of the database on its server. None for a file, whose size anybody can see."""
+    """The size of the database on its server. None for SQLite."""
     if connection.dialect.name != "postgresql":
         return None
     return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())

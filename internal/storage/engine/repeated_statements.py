@@ -1,9 +1,9 @@
-"""Statements that are executed again and again: compiled once, then given to the driver itself.
+"""Statements that are executed again and again are compiled once, then given to the driver itself.
 
-On SQLite SQLAlchemy takes 15 to 19 us to run the smallest statement that it compiled already, the driver 5 to 6, on a
-quiet machine and with warm caches; a message needs eighty and the rows of many more.
-A statement object that comes a second time is one that its module built once; everything else goes SQLAlchemy's way,
-and so does everything while somebody listens to what is executed.
+On SQLite, on a quiet machine with warm caches, SQLAlchemy takes 15 to 19 us to run the smallest compiled statement,
+the driver 5 to 6; a message needs eighty statements.
+A statement object that comes a second time was built once by its module. SQLAlchemy runs everything else, and
+everything while an event listener is registered.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Parameters = Mapping[str, Any] | list[Mapping[str, Any]] | None
 Processor = Callable[[Any], Any]
 
 MOST_LISTED: Final = 512
-"""Most values of an IN; longer lists go SQLAlchemy's way. Each power of two has a form: values are repeated."""
+"""Most values of an IN; SQLAlchemy runs longer lists. Each power of two has a form, filled by repeated values."""
 
 MOST_TOGETHER: Final = 50
-"""Rows that one INSERT writes. More of them go one by one, which is as fast and makes no long statement."""
+"""Most rows that one INSERT writes. More rows are written one by one, which is as fast and needs no long statement."""
 
 _AT_ONCE: Final = 256
-"""Rows fetched before the rest is left to the reader."""
+"""Rows fetched at once; the reader fetches the rest."""
 
 _VALUES: Final = re.compile(r" VALUES (\((?:\?|%s)[^()]*\))$")
 _MARK: Final = "_laplaced_forms"
@@ -39,7 +39,7 @@ _MARK: Final = "_laplaced_forms"
 
 @dataclass(slots=True)
 class _Taken:
-    """What is known of a statement that was executed. A statement that was made from it inherits this by mistake."""
+    """The forms of an executed statement. A statement made from it inherits this object by mistake; `of` shows that."""
 
     of: ReferenceType[Any]
     forms: dict[tuple[Any, ...], _Form | None]
@@ -122,7 +122,7 @@ class _Form:
 
 
 class RepeatingConnection(Connection):
-    """A connection that knows the statements it was given before."""
+    """A connection that runs repeated statements by the driver."""
 
     def execute(self, statement: Any, parameters: Any = None, **options: Any) -> Any:
         form = None
@@ -170,7 +170,7 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
     if statement._execution_options:
         return None
     try:
-        # As of many rows: of one, PostgreSQL would be asked for the key that it made.
+        # Compiled for many rows: for one row, PostgreSQL would be asked for the key that it made.
         of_many = isinstance(statement, Insert) and not statement._returning
         compiled = statement.compile(dialect=dialect, column_keys=list(given) or None, for_executemany=of_many)
         lists = [one.key for one in compiled.binds.values() if one.expanding and one.key in given]
@@ -178,7 +178,7 @@ def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _
             return None
         if lists and not taken.lists:
             taken.lists = tuple(lists)
-            return None  # the next time its shape says how long they are
+            return None  # the next time the shape contains their lengths
         filled = {key: _filled(value) if key in lists else value for key, value in given.items()}
         expanded = compiled.construct_expanded_state(filled)
     except SQLAlchemyError:  # it says what is wrong when it executes the statement

@@ -50,7 +50,7 @@ def tables_with_policy() -> list[Table]:
 
 
 def policy_statements() -> Iterator[str]:
-    """The statements that create the policy of every table, replacing earlier ones. They bind the tables' owner too."""
+    """The statements that create or replace the policy of every table. The policies bind the tables' owner too."""
     for table in tables_with_policy():
         yield from _policy_of(table.name)
 
@@ -70,10 +70,10 @@ def create_policies(connection: Connection) -> None:
 
 @contextlib.contextmanager
 def across_owners(connection: Connection) -> Iterator[None]:
-    """Statements inside reach every owner's rows, in a unit of work that acts for one.
+    """Lets statements inside reach every owner's rows, in a unit of work that acts for one.
 
-    For the few questions about several owners: who is in a team, whether an id is taken. A unit of work that acts
-    for nobody keeps doing so. SQLite has no policies.
+    Used for the few questions about several owners: who is in a team, whether an id is taken. A unit of work that acts
+        for nobody keeps doing so. SQLite has no policies.
     """
     if connection.dialect.name != "postgresql":
         yield

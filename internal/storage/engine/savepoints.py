@@ -10,7 +10,7 @@ from internal.errors import Conflict, NotFound, Refused
 
 @contextmanager
 def taken_back(connection: Connection) -> Iterator[None]:
-    """What is written within is taken back in any case."""
+    """Takes back everything that is written inside the block."""
     connection.exec_driver_sql("SAVEPOINT attempt")
     try:
         yield
@@ -21,7 +21,7 @@ def taken_back(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def undone_if_refused(connection: Connection) -> Iterator[None]:
-    """What is written within is taken back if it ends with NotFound, Refused or Conflict, which go on to the caller."""
+    """Takes back what is written inside if the block raises NotFound, Refused or Conflict, which the caller gets."""
     connection.exec_driver_sql("SAVEPOINT part")
     try:
         yield

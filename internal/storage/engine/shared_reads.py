@@ -18,7 +18,7 @@ from internal.storage.engine.owner_scope import current_scope
 T = TypeVar("T")
 
 SLOW_READ_S = 0.02
-"""After this long the rest of a group of reads goes to another connection, and finished ones to their callers."""
+"""Seconds after which a group's waiting reads go to another connection, and finished ones to their callers."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +56,7 @@ class _Group:
 
 
 class SharedReads:
-    """The reading connections of a store. `judged` makes the caller's error of the database's."""
+    """The reading connections of a store. `judged` translates an error of the database for the caller."""
 
     def __init__(
         self, engine: Engine, readers: Sequence[ThreadConnection], judged: Callable[[Exception], Exception]
@@ -105,7 +105,7 @@ class SharedReads:
             group.hand_out()
 
     def _relieve(self, group: _Group) -> None:
-        """Lets the reads behind a slow one of their group go another way."""
+        """Gives the reads behind a slow one of their group to another connection."""
         group.hand_out()
         while True:
             try:
@@ -136,6 +136,6 @@ class SharedReads:
 
 
 def roll_back(engine: Engine, connection: Connection) -> None:
-    """Ends a transaction; a connection that was cut, or a failed COMMIT, has nothing to end."""
+    """Rolls a transaction back; after a cut connection or a failed COMMIT there is nothing to roll back."""
     with contextlib.suppress(SQLAlchemyError):
         engine.at_once(connection, "ROLLBACK")

@@ -25,7 +25,7 @@ from internal.storage.files.permissions import PRIVATE_FOLDER, private_database
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS: Final = 10_000
-"""Only a foreign tool (a backup, a shell) can hold the file's lock; it gets this long."""
+"""Milliseconds to wait for the file's lock, which only a foreign tool (a backup, a shell) can hold."""
 
 _COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
 
@@ -37,7 +37,7 @@ _STATEMENTS: Final = StatementCache()
 
 
 async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) -> T:
-    """aiosqlite has no public way to run a whole function on its thread; a contract test guards this one."""
+    """Runs a function on aiosqlite's thread, which has no public way to do so; a contract test guards this one."""
     execute: Callable[[Callable[[], T]], Awaitable[T]] = raw._execute
     return await execute(function)
 

@@ -1,7 +1,7 @@
 """`with_check` adds a check before every unit of work in a block; `with_wrapper` wraps each one.
 
-So a condition on everything a worker does under a lease, and what must follow from everything a command does, is
-stated once, where that work is begun. Both run in the transaction of the unit.
+So a condition on all work under a lease, and what must follow all work of a command, is written once, where that
+work begins. Both run in the transaction of the unit of work.
 """
 
 import contextlib
@@ -36,14 +36,14 @@ def with_check(check: Fence | None) -> Iterator[None]:
 
 
 def wrap_work(work: Work) -> Work:
-    """The unit of work with what the calling task has put around it."""
+    """The unit of work with the calling task's check and wrapper."""
     wrapper = _wrapper.get()
     return work if wrapper is None else wrapper(work)
 
 
 @contextlib.contextmanager
 def with_wrapper(wrapper: Callable[[Work], Work] | None) -> Iterator[None]:
-    """Units of work begun inside are run as `wrapper` returns them, instead of any outer one; None: as they are."""
+    """Units of work begun inside are wrapped by `wrapper` instead of any outer one; None: not wrapped."""
     before = _wrapper.get()
     _wrapper.set(wrapper)
     try:

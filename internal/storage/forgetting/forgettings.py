@@ -23,11 +23,11 @@ EVERYTHING: Final = "everything"
 """Kind of forgetting, and of the change that tells caches to read an owner again."""
 
 REPLACED: Final = "replaced"
-"""The state of a row that is no request: a correction replaced the version `ref_id` of a fact, and hides what states it
-until it is undone."""
+"""The state of a row that is no request: a correction replaced the version `ref_id` of a fact, and hides what states
+that version until it is undone."""
 
 FORGOTTEN: Final = "forgotten"
-"""The kind of change that says that less than everything was erased: the log still holds it then."""
+"""The kind of change after an erasure of less than everything, which leaves entries in the change log."""
 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""
@@ -35,7 +35,7 @@ _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A request to forget, executed when `due_at` has come; then it is when that was. `ref_id` None is everything."""
+    """A request to forget, executed at `due_at` or later, then the time of that. `ref_id` None means everything."""
 
     user_id: int
     id: str
@@ -56,14 +56,14 @@ _IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c
 def ask(
     connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime, due_at: datetime
 ) -> Forgetting:
-    """Stores the request; hiding the target until then is the caller's."""
+    """Stores the request. The caller hides the target until it is due."""
     asked = Forgetting(user_id, new_id(), kind, ref_id, due_at, now)
     _put(connection, asked, "pending")
     return asked
 
 
 def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now: datetime) -> None:
-    """Records that this was erased just now, unless it is recorded already: a restored backup must learn it."""
+    """Records that this was erased just now, unless that is recorded: a restored backup must take it over."""
     same = (forgettings.c.kind == kind) & (forgettings.c.ref_id == ref_id) & (forgettings.c.state == "done")
     known = select(forgettings.c.id).where(forgettings.c.user_id == user_id, same)
     if connection.execute(known.limit(1)).first() is None:
@@ -72,14 +72,14 @@ def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now
 
 
 def note_erased(connection: Connection, user_id: int) -> None:
-    """Records that the log holds something that must be in no file any more."""
+    """Records that something was erased, so that no file of the store may keep it."""
     record_change(connection, user_id, FORGOTTEN, "*", "delete")
 
 
 def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[set[int], ReadPosition]:
-    """Owners who lost something to an erasure after this place of the change log, and the last place read.
+    """Owners for whom something was erased after this position of the change log, and the position after reading.
 
-    With None nothing is looked for.
+    With None no owner is returned.
     """
     if since is None:
         return set(), position_at(connection, changes)
@@ -187,7 +187,7 @@ def close(connection: Connection, forgetting: Forgetting, state: str, *, at: dat
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> None:
     """Deletes every row of an owner.
 
-    What stays: admission, language and zone; that and when it was requested; the spending since the ISO date
+    What stays: admission, language and zone; the request and its time; the spending since the ISO date
     `spent_since` (or forgetting would lift the daily limit); the keys of processed updates without their text; updates
     that are not processed yet.
     """
@@ -208,7 +208,7 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
 
 
 def _erase_elsewhere(connection: Connection, user_id: int) -> None:
-    """Deletes what others hold of the owner: invitations, the recipient of their tasks, updates from the owner."""
+    """Deletes what other owners' rows hold of the owner: invitations, recipients of tasks, updates from the owner."""
     connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
     connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
     processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
@@ -218,8 +218,8 @@ def _erase_elsewhere(connection: Connection, user_id: int) -> None:
 def checkpoint(connection: Connection) -> bool:
     """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
 
-    Outside any transaction. Returns False while a reader still needs the log: a backup may read for minutes, and no
-    write waits for that. A PostgreSQL server cleans up after itself.
+    Call it outside any transaction. Returns False while a reader still needs the log: a backup may read for minutes,
+    and no write waits for that. A PostgreSQL server cleans up after itself.
     """
     if connection.dialect.name != "sqlite":
         return True

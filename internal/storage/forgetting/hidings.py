@@ -26,7 +26,7 @@ DERIVED: Final[tuple[HiddenKind, ...]] = ("node", "edge", "part")
 
 _TABLES: Final[dict[str, Table]] = {"node": graph_nodes, "edge": graph_edges}
 _TARGETS: Final = select(hidings.c.target)
-_ANY: Final = exists().where(hidings.c.target > "")  # by the index: one lookup, whichever request hides it
+_ANY: Final = exists().where(hidings.c.target > "")  # one lookup in the index, for all requests
 
 _HIDE: Final = upsert(hidings).on_conflict_do_nothing()
 
@@ -62,7 +62,7 @@ def hide(
 
 
 def hide_every(connection: Connection, user_id: int, forgetting_id: str) -> None:
-    """Hides every node and edge of an owner. Telling caches to read the owner again is the caller's."""
+    """Hides every node and edge of an owner. The caller records that caches must read the owner again."""
     for kind, table in _TABLES.items():
         rows = select(literal(user_id), literal(forgetting_id), literal(kind), table.c.id)
         every = rows.where(table.c.user_id == user_id)
@@ -106,7 +106,7 @@ def end_hiding(connection: Connection, user_id: int, forgetting_id: str) -> Targ
 
 
 def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
-    """How much is hidden for no pending request and no correction, by owner and id: it would never end."""
+    """The number of targets hidden for ever, for no pending request or correction, by owner and id of the request."""
     asked = select(forgettings.c.id).where(
         forgettings.c.user_id == hidings.c.user_id,
         forgettings.c.id == hidings.c.forgetting_id,

@@ -48,7 +48,7 @@ _NOTHING_WITHOUT_TEXT: Final = frozenset({tables.suggestions, tables.tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
 _FEW: Final = 60
 _TELLING: Final = 4
-"""The shortest line, in characters, that is searched: shorter ones ("да", "ok") are in every text."""
+"""Characters of the shortest line that is searched for: shorter ones ("да", "ok") are in every text."""
 
 
 def either(*tests: Holds) -> Holds:
@@ -64,7 +64,7 @@ def blank_mentions(connection: Connection, user_id: int, mentions: Holds) -> int
 def blank_texts(connection: Connection, user_id: int, holds: Holds) -> int:
     """Empties this owner's derived texts that contain erased lines. Returns how many fields.
 
-    Quotes of other lines stay, and so does what is on its way to the owner, which goes when it has been sent.
+    Quotes of other lines stay, and so do messages on their way to the owner, which are deleted once they are sent.
     """
     return _blank(connection, user_id, holds, _KEPT_WORDS | _QUOTES | {tables.outbox.name})
 
@@ -198,7 +198,7 @@ def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[s
 
 
 def _blank_quotes(connection: Connection, user_id: int, holds: Holds) -> int:
-    """Takes out of messages what they quote: they stay, but other people's words in them are copies."""
+    """Removes quotes from messages, which stay: the quoted words of others are copies."""
     quoted = tables.messages.c.user_metadata[QUOTED].as_string().is_not(None)
     query = select(tables.messages.c.seq, tables.messages.c.user_metadata).where(
         tables.messages.c.user_id == user_id, quoted

@@ -49,7 +49,7 @@ def content_of(
 ) -> Content:
     """Hashes these tables row by row. `looked_at` is called with the number of rows read since its last call.
 
-    `without_nul`: as an engine stores it that cannot hold NUL characters.
+    `without_nul` hashes texts as an engine without NUL characters stores them.
     """
     whole, said = {}, {}
     for table in tables:

@@ -31,7 +31,7 @@ _HEAD: Final = ""
 """The part that stands for the whole copy."""
 
 _AWAY: Final = "moved_to"
-"""The part that stands for a store whose content was moved elsewhere, in the store that it was moved from."""
+"""The part that marks a store whose content was moved to another one."""
 
 _move = Table(NAME, MetaData(), Column("part", Text, primary_key=True), Column("state", Text, nullable=False))
 
@@ -67,7 +67,7 @@ def drafts_of(path: Path) -> list[Path]:
 
 
 async def nothing_kept() -> None:
-    """Keeps nothing: what the target holds is a copy, or nothing."""
+    """Keeps nothing: the target is empty or holds a copy."""
 
 
 async def copy_store(
@@ -160,13 +160,13 @@ def is_half(connection: Connection) -> bool:
 
 
 def moved_away(connection: Connection) -> str | None:
-    """The notice of where and when the content of a store was moved, as "was moved to X on D", else None."""
+    """The notice "was moved to X on D" of a store whose content was moved, else None."""
     moved = _states(connection).get(_AWAY)
     return None if moved is None else f"was moved to {moved['to']} on {moved['on']}"
 
 
 def mark_moved(connection: Connection, to: str, now: datetime) -> None:
-    """Marks a store as one whose content is elsewhere by now."""
+    """Marks a store whose content was moved to `to`."""
     _move.create(connection, checkfirst=True)
     _note(connection, _AWAY, {"to": to, "on": f"{now:%Y-%m-%d}"})
 
@@ -190,7 +190,7 @@ def forget_move(connection: Connection) -> None:
 class Carrier:
     """Copies tables of one snapshot and counts; `before` are rows that an earlier run had copied.
 
-    `noting`: each batch is committed with its position, for a run that continues from there.
+    With `noting` each batch is committed with its position, so that a later run can continue.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class Carrier:
 
 
 async def _need_schema(database: Database, side: str, *, made: bool = False) -> None:
-    """Raises StorageError, SchemaTooNew; with `made` a store without any schema gets this program's."""
+    """Raises StorageError or SchemaTooNew for another schema; with `made` creates it in a store without any."""
     revision = await database.read(current_revision)
     refuse_newer(revision)
     if revision is None and made:

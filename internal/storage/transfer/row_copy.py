@@ -47,7 +47,7 @@ _POSTGRES: Final[Dialect] = registry.load("postgresql")()
 MOST_ROWS: Final = 1_000
 FIRST_ROWS: Final = 100
 _BATCH_BYTES: Final = 8_000_000
-"""About how much of one table is in memory at once: model prompts are long, links between memories short."""
+"""Bytes of one table in memory at once, about: model prompts are long, links between memories short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def put_batch(connection: Connection, table: Table, batch: RowBatch) -> int:
 
 
 def without_haste(connection: Connection) -> None:
-    """Lets this transaction stay idle on a server: what is read is processed before more is asked for."""
+    """Lets this transaction stay idle on a server, because each batch is processed before the next is read."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
 
@@ -166,7 +166,7 @@ def go_on_behind(connection: Connection, tables: Iterable[Table], highest: dict[
 
 def numbered_by(table: Table) -> Column[Any] | None:
     """The column by which the store itself numbers a table's rows."""
-    known = metadata.tables.get(table.name)  # a table read from a store does not know
+    known = metadata.tables.get(table.name)  # a table read from a store has no `autoincrement`
     keys = [] if known is None else list(known.primary_key.columns)
     return table.c.get(keys[0].name) if len(keys) == 1 and keys[0].autoincrement is True else None
 
@@ -228,7 +228,7 @@ def _inserting(table: Table) -> str:
 
 
 def _unnesting(table: Table, dialect: Dialect) -> str:
-    """One statement with a list for each column: twice as fast as one with a row's values many times."""
+    """An INSERT with one list for each column, twice as fast as one with many rows of values."""
     # A list has no collation; the column that it goes into has its own.
     types = [column.type.compile(dialect).partition(" COLLATE ")[0] for column in table.c]
     lists = ", ".join(f"%s::{name}[]" for name in types)
