@@ -39,7 +39,7 @@ def episode(connection: Connection, user_id: int, episode_id: str) -> Episode | 
 
 
 def episodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
-    """Those of these few episodes that exist, by id."""
+    """The episodes that exist among these few, by id."""
     rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": list(ids)})
     return {row.id: _episode(row) for row in rows}
 
@@ -50,7 +50,7 @@ def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Epis
 
 
 def ids_of_dedupe(connection: Connection, user_id: int, beginning: str) -> list[str]:
-    """The ids of episodes whose `dedupe` begins so."""
+    """The ids of episodes whose `dedupe` has this beginning."""
     ours = (episodes.c.user_id == user_id) & episodes.c.dedupe.startswith(beginning, autoescape=True)
     return list(connection.execute(select(episodes.c.id).where(ours)).scalars())
 
@@ -166,7 +166,7 @@ def mark_processed(connection: Connection, user_id: int, episode_id: str, now: d
 
 
 def embed_source_url(source_description: str, source_url: str | None) -> str:
-    """The description as it goes over the wire, with its URL in it; source: graph metadata, "source_url"."""
+    """The description as clients get it, with its URL embedded; source: graph metadata, "source_url"."""
     if not source_url:
         return source_description
     url = f"source_url: {source_url}"

@@ -105,7 +105,7 @@ def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool 
 def versions(
     connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True
 ) -> dict[str, StoredVersion]:
-    """Those among these versions that are stored, by id."""
+    """The versions among these that are stored, by id."""
     statement = _ANY_VERSIONS if hidden else _SEEN_VERSIONS
     return {row.id: _version(row) for row in rows_of(connection, statement, ids, owner=user_id)}
 
@@ -135,7 +135,7 @@ def chain(connection: Connection, user_id: int, fact_id: str) -> list[StoredVers
 
 
 def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[StoredVersion]]:
-    """As `chain` for many facts, by the given ids; unknown ids are left out."""
+    """Like `chain`, but for many facts, by the given ids; unknown ids are left out."""
     found: dict[str, StoredVersion] = {}
     fresh = versions(connection, user_id, fact_ids)
     while fresh:
@@ -152,14 +152,14 @@ def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> d
 
 
 def _first(found: Mapping[str, StoredVersion], version: StoredVersion) -> str:
-    """The id of the version with which a chain begins."""
+    """The id of the first version of a chain."""
     while (before := found.get(version.fact.supersedes or "")) is not None:
         version = before
     return version.fact.id
 
 
 def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, StoredVersion]:
-    """The versions that replaced one of these and are not among them."""
+    """The versions that replaced one of `known`, except those in `known`."""
     rows = rows_of(connection, _SUCCESSORS, known, owner=user_id)
     return {row.id: _version(row) for row in rows if row.id not in known}
 
@@ -214,7 +214,7 @@ def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) 
 
 
 def relink(connection: Connection, version: StoredVersion, supersedes: str | None, original: str | None) -> None:
-    """Gives a version another predecessor, whose text becomes its `original_fact`; drops `update_reason`."""
+    """Links a version to another predecessor, whose text becomes its `original_fact`; drops `update_reason`."""
     values = {"supersedes": supersedes, "original_fact": original, "update_reason": None}
     connection.execute(update(facts).where(_one(version.fact.user_id, version.fact.id)).values(values))
     record_change(connection, version.fact.user_id, EDGE_CHANGE, version.fact.id)

@@ -44,7 +44,7 @@ def stored_lines(connection: Connection, user_id: int, line_refs: Collection[Lin
 
 
 def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[LineRef, StoredLine]:
-    """The messages of these numbers that no fragment holds yet."""
+    """The messages with these numbers that are in no fragment yet."""
     if not numbers:
         return {}
     columns = [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
@@ -64,7 +64,7 @@ def _unpublished(connection: Connection, user_id: int, numbers: Collection[int])
 
 
 def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:
-    """What is named, by the segment of an episode that supports it: entities, people, and nodes of the memory graph.
+    """The nodes that each segment of an episode supports: entities, people, and nodes of the memory graph.
 
     The segment 0 is the whole episode.
     """

@@ -1,4 +1,4 @@
-"""Episodes, claims, facts and what an archivist proposes of them."""
+"""Episodes, claims and facts, and the entities and facts that an archivist proposes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ DatePrecision = Literal["year", "month", "day"]
 CitationOperation = Literal["created", "updated", "referenced"]
 
 OF_FILE: Final = "file"
-"""How an episode is described whose segments are the text of a file: each of them is found by itself."""
+"""The description of an episode whose segments are the text of a file; search finds each segment by itself."""
 
 AUDIENCE: Final = "audience"
-"""The attribute of a fact that says for whom it is: `private`, `person:<id>`, `team` or `group:<id>`; absent: the rules
+"""The attribute with the audience of a fact: `private`, `person:<id>`, `team` or `group:<id>`; absent: the rules
 decide (`internal/language/discretion`)."""
 TEAM: Final = "team"
 """The audience of everybody in the owner's teams."""
 GROUP: Final = "group:"
-"""What an audience of all who write in a group begins with; the id of its chat follows."""
+"""The prefix of an audience of all who write in a group; the id of its chat follows."""
 
 OWNER_NODE = "owner"
 """The owner in a proposal; the archivist writes `user`."""
@@ -30,7 +30,7 @@ class Episode:
     """`first_seq`..`last_seq` are the messages of a fragment; its content is theirs and is not stored twice.
 
     `reference_time` is when it happened, `created_at` when it was stored, `processed_at` when the last agent was done.
-    `dedupe` is what makes storing the same thing twice harmless.
+    `dedupe` is the key by which the same episode is stored once.
     """
 
     user_id: int
@@ -50,9 +50,9 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one evidence number points to; `text` is None where it is the message's own.
+    """One numbered piece of an episode; `text` is None where it is the message's own.
 
-    For what came by import or REST: `speaker` is who said it (None = nobody in particular), `own` whether it may
+    After an import or from REST: `speaker` is who said it (None = nobody in particular), `own` whether it may
     testify about the owner (his own words, or a text without a speaker), `forwarded_from` the author of a quoted
     forward, `url` a link to this very place, `key` the identity of an imported message: none is imported twice.
     """
@@ -122,7 +122,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One version of a fact, as the specification's EntityEdge: an edge between two nodes with its words and times.
+    """One version of a fact, the specification's EntityEdge: an edge between two nodes with its words and times.
 
     `episodes` are the ids of the supporting episodes, in the order of their claims. `supersedes` is the id of the
     previous version, `original_fact` its text. `valid_stated`: `valid_at` was stated, not taken from `said_at`; both
@@ -163,7 +163,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """An episode that supports a fact or node, as the specification's CitationInfo and CitationChainEntry."""
+    """An episode that supports a fact or node: the specification's CitationInfo and CitationChainEntry."""
 
     episode_uuid: str
     episode_name: str
@@ -194,7 +194,7 @@ class ProposedEntity:
 class ProposedFact:
     """A fact as an archivist proposes it. Its ends are OWNER_NODE, `Person:42`, or names as they were written.
 
-    `valid_at` and `invalid_at` are what it wrote (ISO dates, "yesterday", "unknown"), None where it wrote nothing;
+    `valid_at` and `invalid_at` are the words it wrote (ISO dates, "yesterday", "unknown"), None if it wrote nothing;
     they are resolved against the time of the cited lines. `entity_types` holds the types of names that are not among
     the reply's entities.
     """

@@ -1,7 +1,7 @@
 """Names of relations, which of them are functional, and whether two statements agree.
 
-A name is SCREAMING_SNAKE in the alphabet in which it was written, because nobody could read a transliterated one. The
-usual names of functional relations are folded into one, in three languages.
+A name is SCREAMING_SNAKE in the alphabet in which it was written, since a transliterated one could not be read. The
+usual names of a functional relation, in three languages, are folded into one.
 """
 
 import re
@@ -24,7 +24,7 @@ FUNCTIONAL: Final = words(
     "LIVES_IN WORKS_FOR MARRIED_TO BORN_ON BORN_IN DIED_ON DIED_IN HEADQUARTERED_IN NAME_DAY_ON WEDDING_ON"
     " ANNIVERSARY_ON GRADUATION_ON CHRISTENING_ON HOUSEWARMING_ON MEMORIAL_ON"
 )
-"""Relations that hold with one target at a time: what begins later ends what was before."""
+"""Relations that hold with one target at a time: a later target ends the one before."""
 
 _SPELLINGS: Final = {
     "LIVES_IN": words(
@@ -65,10 +65,10 @@ _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’ʼ][^\W\d_]+)*")
 _NEGATIONS: Final = words(
     "не нет ни никогда больше ні немає нема ніколи більше not no never longer anymore cannot без without"
 )
-"""Words that turn a statement around."""
+"""Words that negate a statement."""
 
 _SHORT: Final = 3
-"""Words of up to this length must be equal: "он" and "она", "из" and "изо" are two things."""
+"""Letters up to which words must be equal: "он" and "она", "из" and "изо" differ."""
 
 _ALIKE: Final = 80.0
 """Similarity (0-100) from which two longer words are forms of one: "Киеве" and "Киева", not "молоком" and "сахаром"."""

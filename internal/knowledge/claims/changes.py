@@ -77,7 +77,7 @@ class Changes(DerivedChanges):
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """The result of recording: `claims` are the recorded ids, `facts` the fact each supports now, in the same order.
+    """The result of recording: the ids of the recorded `claims`, and in the same order the fact that each supports now.
 
     `referenced` are facts that were only repeated.
     """

@@ -19,7 +19,7 @@ ACCEPTED: Final = "accepted"
 
 
 class Contradictions:
-    """Keeps Contradiction nodes and questions in step with the conflicts of projections, within one transaction."""
+    """Updates Contradiction nodes and questions to the conflicts of projections, within one transaction."""
 
     def __init__(
         self, connection: Connection, user_id: int, now: datetime, run_id: str | None, changes: Changes
@@ -78,7 +78,7 @@ class Contradictions:
         self._changes.settled.append(node_id)
 
     def _open(self, relation: str, facts: Collection[str], conflict: SpanConflict) -> None:
-        # Ids and the relation's name only: what is forgotten must not live on in a description.
+        # Ids and the relation's name only: a description would keep words that are forgotten later.
         properties = {"description": f"{relation}: {', '.join(conflict.reasons)}", "facts": sorted(facts)}
         node = store.add_node(
             self._connection,

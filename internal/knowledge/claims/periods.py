@@ -1,4 +1,4 @@
-"""The first half of the time rules: claims on one track become periods, and periods are closed by other tracks."""
+"""The first half of the time rules: makes periods of the claims on one track, and closes them by other tracks."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ def owned(claim: Claim) -> bool:
 
 
 def also(claim: Claim) -> bool:
-    """Whether it was stated as one among several."""
+    """Whether the claim was stated as one among several."""
     return claim.attributes.get(ALSO) is True
 
 
 def outright(claim: Claim) -> bool:
-    """Whether both of its dates are known."""
+    """Whether both dates of the claim are known."""
     return claim.valid_at is not None and claim.invalid_at is not None
 
 
 def claim_order(claim: Claim) -> tuple[Any, ...]:
-    """A total order of claims that does not depend on when they arrived, unless they are equal in everything else."""
+    """The key of a total order of claims; the time of arrival counts only between claims equal in all else."""
     return (starts(claim), stops(claim), not owned(claim), claim.said_at, claim.target, claim.fact, claim.id)
 
 
 class Track:
     """The claims about one target (or of one statement) in the order of their own time, as periods.
 
-    `contested` are pairs of which one would change what the owner said. First everything dated is laid, as it comes in
-    time; `settle` lays the rest when it is known which period is still open.
+    `contested` are pairs of periods of which one would change what the owner said. First dated claims are laid in order
+    of time; `settle` lays the others when it is known which period is still open.
     """
 
     def __init__(self, number: int, claims: Sequence[Claim]) -> None:
@@ -104,7 +104,7 @@ class Track:
                 self._loose.append((claim, lost.against))
 
     def settle(self, pieces: Sequence[SpanDraft]) -> None:
-        """Lays claims without dates: to the piece of this track that is open, else beside, with what only ended."""
+        """Lays undated claims: on the open piece of this track, else beside it with claims that only state an end."""
         ended = self._vague_end([claim for claim, _ in self._loose])
         still = [piece for piece in pieces if piece.end is None]
         for claim in self._undated:
@@ -116,7 +116,7 @@ class Track:
             self.contested += [(period, ended) for period in {id(period): period for period in against}.values()]
 
     def _vague_home(self, claim: Claim, ended: SpanDraft | None) -> SpanDraft:
-        """A claim said after the end was stated is about another time; nobody else's claim ends the owner's word."""
+        """The period of an undated claim: the ended one, unless it was said after the end or only the owner said it."""
         if ended is None or (owned(claim) and not ended.owned):
             return self._standing()
         return ended if claim.said_at <= max(end.said_at for end in ended.ends) else self._standing()
@@ -126,7 +126,7 @@ class Track:
         for period in running:
             if _agree(period, claim):
                 _join(period, claim)
-                # One that touched it lies beneath it now, if the claim went on beyond the end that both had met at.
+                # A period that touched it overlaps it now, if the claim goes on beyond the point where both met.
                 beneath = [other for other in running if other is not period and overlapping(period, other)]
                 self.contested += [(period, other) for other in beneath]
                 return
@@ -135,7 +135,7 @@ class Track:
         self.contested += [(period, fresh) for period in running if stops(period) > moment]
 
     def _end(self, claim: Claim, moment: datetime) -> _UndatedEnd | None:
-        """Ends the running period. Returns an end that ends no period here."""
+        """Ends the running period. Returns the end if no period is ended by it."""
         running = [period for period in self.dated if period.runs_until(moment)]
         if running:
             period = max(running, key=lambda one: (one.owned == owned(claim), starts(one)))
@@ -169,13 +169,13 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class _UndatedEnd:
-    """An end that ended nothing, and the period of the owner's that it may not end."""
+    """An end that ended nothing; `against` is the owner's period that it may not end."""
 
     against: SpanDraft | None
 
 
 def _agree(period: SpanDraft, claim: Claim) -> bool:
-    """Whether a claim may join: it must not touch or move an end where one side is the owner's word alone."""
+    """Whether a claim may join: it must not touch or move an end if only one side is the owner's word."""
     if period.owned == owned(claim):
         return True
     if period.end == claim.valid_at:
@@ -196,7 +196,7 @@ def _join(period: SpanDraft, claim: Claim) -> None:
 
 @dataclass(slots=True)
 class CutPeriod:
-    """A period cut at what began later on other tracks. `passed` are claims that might have closed a piece of it and
+    """A period cut at claims that begin later on other tracks. `passed` are claims that could have closed a piece and
     did not, with whether only the owner's word kept it open."""
 
     pieces: list[SpanDraft]
@@ -204,8 +204,8 @@ class CutPeriod:
 
 
 def cut_period(period: SpanDraft, others: Sequence[Claim]) -> CutPeriod:
-    """Closes a dated period at the claims of other targets (in order of time) and begins it again where it is claimed
-    again. Claims from exactly the same moment as one of its own close nothing."""
+    """Closes a dated period at the claims of other targets (in order of time), and opens a new piece at its next own
+    claim. A claim from exactly the same moment as one of its own closes nothing."""
     cutting = CutPeriod([], [])
     waiting = list(period.claims)
     piece: SpanDraft | None = None
@@ -230,7 +230,7 @@ def cut_period(period: SpanDraft, others: Sequence[Claim]) -> CutPeriod:
 def _advance(
     cutting: CutPeriod, period: SpanDraft, piece: SpanDraft | None, waiting: list[Claim], until: Claim | None
 ) -> SpanDraft | None:
-    """Takes the period's own claims up to that of another track, beginning a new piece where none is open."""
+    """Adds the period's own claims up to `until` to the open piece, or to a new one. Returns that piece."""
     while waiting and (until is None or starts(waiting[0]) <= starts(until)):
         claim = waiting.pop(0)
         if piece is None:

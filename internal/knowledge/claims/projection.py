@@ -58,7 +58,7 @@ class _WantedSpan:
 
     @property
     def derived(self) -> dict[str, Any]:
-        """What a version has of its claims beside words and times."""
+        """The columns of a version that follow from its claims, besides words and times."""
         return {"attributes": self.attributes, "set_by": self.set_by, **self.precisions}
 
 
@@ -152,7 +152,7 @@ class FactProjector(Projector):
         return version.fact.id
 
     def _has_new_words(self, one: _WantedSpan, version: StoredVersion) -> bool:
-        """Whether the words of a version are outdated; a mere variant of the words is no reason for a new version."""
+        """Whether the words of a version are outdated; a variant of the same words needs no new version."""
         by_id = {claim.id: claim for claim in one.claims}
         before = by_id.get(version.claim_id)
         return before is None or one.span.by_owner or one.text.said_at >= before.said_at
@@ -194,7 +194,7 @@ class FactProjector(Projector):
         return replace(version, fact=replace(fact, valid_at=one.span.valid_at, invalid_at=one.span.invalid_at))
 
     def _remove_outdated(self, versions: Sequence[StoredVersion]) -> None:
-        """Deletes or expires versions that are no span any more.
+        """Deletes or expires versions to which no span belongs any more.
 
         When forgetting they are deleted: an expired version would still reveal the time of what was forgotten.
         """
@@ -212,7 +212,7 @@ def _with_claims(span: Span, claims: Mapping[str, Claim]) -> _WantedSpan:
 
 
 def precisions(span: Span, support: Sequence[Claim], group: Iterable[Claim]) -> dict[str, DatePrecision | None]:
-    """How exact the dates of a span are: as its own claims say, else as the beginning of what closed it."""
+    """How exact the dates of a span are, by its own claims, else by the beginning of the claim that closed it."""
     begun = [claim.valid_precision for claim in support if claim.valid_stated and claim.valid_at == span.valid_at]
     ended = [claim.invalid_precision for claim in support if claim.invalid_at == span.invalid_at]
     closed = [claim.valid_precision for claim in group if claim.valid_at == span.invalid_at and claim.valid_stated]
@@ -237,7 +237,7 @@ def _span_of_versions(wanted: Sequence[_WantedSpan], stored: Sequence[StoredVers
 
 
 def _continued(one: _WantedSpan, versions: Sequence[StoredVersion]) -> StoredVersion | None:
-    """The version that continues as this span: the one with the owner's words, else the oldest."""
+    """The version that is updated to this span: the one with the owner's words, else the oldest."""
     if not versions:
         return None
     own = [version for version in versions if one.span.by_owner and version.fact.id == one.text.edge_id]

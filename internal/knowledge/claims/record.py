@@ -1,4 +1,4 @@
-"""Records claims: checks each alone, stores them, then projects the facts they touch."""
+"""Records claims: checks each by itself, stores them, then projects their facts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -33,9 +33,9 @@ def record_claims(
     run_id: str | None = None,
     source: str = "agent:Archivist",
 ) -> RecordOutcome:
-    """Stores claims and projects their facts; a claim that breaks a rule is refused alone.
+    """Stores claims and projects their facts; a claim that breaks a rule is refused, the others are stored.
 
-    The same claim of the same episode again only adds its lines. Reasons of refusal: relation_name, empty_fact,
+    The same claim of the same episode only adds its lines. Reasons of refusal: relation_name, empty_fact,
     too_long, interval, no_support, unknown_node, wrong_ends, self_loop. `source` is that of the events.
     """
     stored: list[tuple[Claim, bool]] = []
@@ -59,7 +59,7 @@ def record_claims(
 def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes:
     """Projects every fact about these nodes again, after a merge, a split or a renaming of one of them."""
     claimed = {group_of(claim) for claim in claim_repository.at_nodes(connection, user_id, node_ids)}
-    # A fact whose last claim went away with the other side of a split has no claim here to be found by.
+    # A fact whose last claim went to the other side of a split is not found by the claims at these nodes.
     standing = {group_of(version.fact) for version in fact_repository.at_nodes(connection, user_id, node_ids)}
     projector = FactProjector(connection, user_id, now=now)
     projector.project(claimed | standing)

@@ -18,7 +18,7 @@ from internal.storage.types import new_id
 
 
 class SupportingClaim(NamedTuple):
-    """The part of a supporting claim that a version is shown with."""
+    """The fields of a supporting claim that are shown with a version."""
 
     edge_id: str
     episode_id: str | None
@@ -40,7 +40,7 @@ def add(connection: Connection, claim: Claim) -> None:
 
 
 def copy_to(connection: Connection, claim: Claim, **changes: Any) -> Claim:
-    """Stores a claim again under a new id, changed, with the same evidence."""
+    """Stores a changed copy of a claim under a new id with the same evidence."""
     copied = replace(claim, id=new_id(), **changes)
     add(connection, copied)
     targets = {evidence.target("claim", claim.id): evidence.target("claim", copied.id)}
@@ -107,7 +107,7 @@ def retract(connection: Connection, user_id: int, claim_ids: Collection[str], no
 
 
 def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Whether any claim, however old, has this node at an end, as it stands or as it was written."""
+    """Whether any claim, retracted ones too, has or originally had this node at an end."""
     return any(connection.execute(query, {"owner": user_id, "node": node_id}).first() for query in _NAMING)
 
 
@@ -145,7 +145,7 @@ _SET_EDGE: Final = (
 
 
 def _naming(end: str) -> Select[Any]:
-    """Claims with a node at this end; an origin only where it differs, which is what its index holds."""
+    """Selects claims that have a node at this end, or had it originally: that index holds only ends that were moved."""
     query = select(claims.c.id).where(_MINE, claims.c[end] == bindparam("node"))
     now = end.removesuffix("_origin")
     return query.limit(1) if now == end else query.where(claims.c[end] != claims.c[now]).limit(1)
@@ -155,7 +155,7 @@ _NAMING: Final = [_naming(end) for end in ("source", "target", "source_origin", 
 
 
 def _at(user_id: int, node_ids: Collection[str]) -> ColumnElement[bool]:
-    """Both ends as two index searches: asked with OR, SQLite reads every claim of the owner."""
+    """The condition for one of these nodes at an end, as two index searches: with OR, SQLite reads all claims."""
     ends = [
         select(claims.c.id).where(claims.c.user_id == user_id, claims.c[end].in_(list(node_ids)))
         for end in ("source", "target")

@@ -1,4 +1,4 @@
-"""The time rules: how facts follow from claims. Pure; a function of the SET of claims, so no order of arrival matters.
+"""The time rules: how facts follow from claims. The result depends on the set of claims, not on the order of arrival.
 
 The claims of one group are laid on tracks: one for each target of a functional relation, one for each statement of
 any other. In this order:
@@ -86,7 +86,7 @@ class SpanConflict:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What follows from a set of claims. Spans are in order of time, unknown beginnings first.
+    """The result of a projection. Spans are in order of time, unknown beginnings first.
 
     `parallel` are pairs of spans that overlap because they were stated so.
     """
@@ -108,7 +108,7 @@ def project(claims: Collection[Claim], *, functional: bool) -> Projection:
 
 
 def claims_held_at(claims: Iterable[Claim], at: datetime) -> list[Claim]:
-    """The claims that were held then: their projection is what we knew at that moment."""
+    """The claims that were held at a moment; their projection is what was known then."""
     return [c for c in claims if c.created_at <= at and (c.retracted_at is None or at < c.retracted_at)]
 
 
@@ -119,7 +119,7 @@ def refuse_interval(valid_at: datetime | None, invalid_at: datetime | None) -> N
 
 
 def wording(claims: Sequence[Claim]) -> Claim:
-    """The claim whose words a span takes: the owner's last, else the last that is materially different."""
+    """The claim whose words a span takes: the owner's last claim, else the last that is materially different."""
     ordered = sorted(claims, key=lambda claim: (claim.said_at, claim_order(claim)))
     owners = [claim for claim in ordered if owned(claim)]
     if owners:
@@ -132,7 +132,7 @@ def wording(claims: Sequence[Claim]) -> Claim:
 
 
 class _Timeline:
-    """One group's claims on their tracks, and what stands against what."""
+    """One group's claims on their tracks, and the conflicts among them."""
 
     def __init__(self, claims: Sequence[Claim], functional: bool) -> None:
         self._functional = functional
@@ -249,7 +249,7 @@ def _by_target(claims: Sequence[Claim]) -> _Tracks:
 
 
 def _by_statement(claims: Sequence[Claim]) -> _Tracks:
-    """Tracks of claims that say the same in like words; an end joins the one it means."""
+    """Makes a track of the claims that say the same in similar words; an end joins the track it means."""
     ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
     tracks = _same_statements([claim for claim in claims if claim not in ends])
     found = _Tracks(tracks, [])
@@ -265,7 +265,7 @@ def _by_statement(claims: Sequence[Claim]) -> _Tracks:
 
 
 def _same_statements(claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims joined with all that say the same, directly or through others."""
+    """Groups claims that say the same, directly or through other claims."""
     groups: list[list[Claim]] = []
     for claim in claims:
         same = [
@@ -305,7 +305,7 @@ def _span(period: SpanDraft) -> Span:
 
 
 def _meets(vague: SpanDraft, other: SpanDraft) -> bool:
-    """Whether a span of unknown beginning stands against another one."""
+    """Whether a span of unknown beginning conflicts with another one."""
     if vague.end is None:
         return other.end is None
     return other.start is not None and other.runs_until(vague.end)
@@ -332,7 +332,7 @@ def _denied(one: SpanDraft, other: SpanDraft) -> bool:
 
 
 def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[SpanConflict]:
-    """Clashes that share a span are one question."""
+    """Joins clashes that share a span into one conflict."""
     questions: list[tuple[set[Reason], set[Span]]] = []
     for reason, one, other in clashes:
         shared = [question for question in questions if {one, other} & question[1]]

@@ -47,7 +47,7 @@ def note_names(
 
 
 def key_of(name: str) -> str:
-    """The key of a name among evidence, from which it cannot be read."""
+    """The key of a name in evidence, from which the name cannot be read."""
     return hashlib.sha256(name_key(name).encode()).hexdigest()[:24]
 
 
@@ -62,7 +62,7 @@ def names_cited(
 def drop_name_support(
     connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
 ) -> dict[str, set[str]]:
-    """Takes away what these segments of an episode support among names; returns it, node id -> keys."""
+    """Deletes the evidence of names from these segments of an episode. Returns the names, node id -> keys."""
     lines = Lines(episode_id=episode_id, segments=segments)
     targets = evidence.remove_lines(connection, user_id, lines, ["name"])
     return _by_node(evidence.ids_of_kind(targets, "name"))
@@ -77,7 +77,7 @@ def drop_names(
     now: datetime,
     gives_away: Callable[[str], bool] = lambda name: False,
 ) -> bool:
-    """Removes from a node the names whose keys are `lost` with their last line. Returns whether it had any.
+    """Removes a node's names with a key in `lost` and no line left. Returns whether there were any.
 
     For a name with other lines, or with no recorded line, `gives_away` decides. Names that the owner set stay. A node
     that loses its main name gets another supported one; without one it keeps its name.

@@ -41,7 +41,7 @@ def known_names(connection: Connection, user_id: int, labels: Collection[str] = 
 
 
 def node_of_person(connection: Connection, user_id: int, person_id: int) -> str | None:
-    """The node of the person an id means now, redirects followed; None if unknown or being forgotten."""
+    """The node of the person with this id, merges followed; None if unknown or being forgotten."""
     seen: set[int] = set()
     while person_id not in seen:
         seen.add(person_id)
@@ -61,7 +61,7 @@ def node_of_username(connection: Connection, user_id: int, username: str) -> str
 
 
 def with_profile(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
-    """Those of these nodes that are people with a profile."""
+    """The nodes among these that are people with a profile."""
     wanted = people.c.entity_id.in_(sorted(node_ids)[:CHUNK])
     return set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, wanted)).scalars())
 

@@ -43,7 +43,7 @@ _OTHER_NAMES: Final[Collection[MatchReason]] = ("place", "transliteration", "vec
 
 @dataclass(frozen=True, slots=True)
 class ResolveContext:
-    """What a reply is resolved with: the owner's names and the numbers of the lines in the owner's own words.
+    """The inputs of resolving a reply: the owner's names and the numbers of the lines in the owner's own words.
 
     `snapshot_rev` is the owner's revision when the model was called: later changes are not overwritten.
     """
@@ -102,7 +102,7 @@ def new_claims(facts: Sequence[DatedFact], lines: Mapping[int, ClaimLine], episo
 
 @dataclass(slots=True)
 class _ReplyNodes:
-    """Nodes of this reply by folded name, people and things apart: Washington may be both."""
+    """Nodes of this reply by folded name; people and things are separate, because Washington may be both."""
 
     people: dict[str, Node] = field(default_factory=dict)
     things: dict[str, Node] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class _Resolver:
         if source == target:
             raise Refused("self_fact", f"{proposed.source!r} and {proposed.target!r} are one")
         about_owner = store.owner_node_id(self._user_id) in (source, target)
-        # The model may have called the owner by his name, which nobody could know when the evidence was read.
+        # The model may have called the owner by a name that was unknown when the evidence was read.
         if about_owner and not set(proposed.evidence) & set(self._context.own_lines):
             raise Refused("not_own_words", "nothing the owner said himself is cited for what it says of him")
 
@@ -240,7 +240,7 @@ class _Resolver:
         return likely[0] if likely else None
 
     def _one_thing(self, name: str, called: Sequence[Node], wanted: EntityType | None) -> Node | None:
-        """The only thing of that name, or of several the only one of the wanted type."""
+        """The only thing with that name, or the only one among several that has the wanted type."""
         if len(called) > 1 and wanted is not None:
             called = [node for node in called if _same_type(node, wanted)]
         if len(called) > 1:
@@ -295,7 +295,7 @@ class _Resolver:
         return node
 
     def _learn(self, node: Node, proposed: ProposedEntity) -> None:
-        """Adds what the entity states to a node that existed; people with a profile change by their profile only."""
+        """Adds names, type and summary of an entity to a node that existed; people change only by their profile."""
         if node.id in self._created or repository.with_profile(self._connection, self._user_id, [node.id]):
             return
         if node.id == store.owner_node_id(self._user_id):
@@ -368,7 +368,7 @@ def _same_type(node: Node, wanted: EntityType) -> bool:
 
 
 def _compatible(match: NameMatch, name: str, node: Node, wanted: EntityType | None) -> bool:
-    """Whether a match is enough: people need another case form, places a place, and numbers must be equal."""
+    """Whether a match is enough: a case form for people, a place for places; numbers must be equal."""
     if node.subtype == "person" or (wanted is not None and wanted.subtype == "person"):
         return match.reason == "declension" and node.subtype == "person" and (wanted is None or wanted.name == PERSON)
     if _DIGITS.findall(name) != _DIGITS.findall(match.name):

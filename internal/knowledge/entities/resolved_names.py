@@ -87,7 +87,7 @@ class DatedFact:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The resolved names of a reply: `nodes` are ids by the name as it was written.
+    """The resolved names of a reply: `nodes` holds the node ids by the names as written.
 
     `created` are the ids of new nodes, `changed` of those that got a name, type or summary.
     """

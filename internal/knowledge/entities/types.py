@@ -95,7 +95,7 @@ _MAX_ATTRIBUTES = 20
 _MAX_VALUE = 1_000
 
 _AFTER_PREFERENCE = 0.5
-"""A preference goes before everything; a type of the owner's own before the other default ones."""
+"""The rank of the owner's own types: after a preference, before the other default types."""
 
 _IMPLIED: Mapping[str, tuple[str, str]] = {
     "WORKS_FOR": (PERSON, "Organization"),
@@ -120,12 +120,12 @@ class EntityTypes:
 
     @property
     def custom(self) -> Sequence[EntityType]:
-        """Those of the configuration, in its order."""
+        """The types of the configuration, in its order."""
         return tuple(self._own.values())
 
     @property
     def names(self) -> Sequence[str]:
-        """What a model may answer: the default ones in the order of their priority, then the owner's own."""
+        """The names that a model may answer: the default types in the order of their priority, then the owner's own."""
         return list(dict.fromkeys(entity_type.name for entity_type in (*DEFAULT_TYPES, *self._own.values())))
 
     def find(self, name: str) -> EntityType | None:
@@ -133,7 +133,7 @@ class EntityTypes:
         return self._known.get(_folded(name))
 
     def labels(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The known types among these words, each once, in order; the base label Entity says nothing.
+        """The known types among these words, each once, in order; the base label Entity is ignored.
 
         Refused("unknown_label") if there are words and none of them is known.
         """

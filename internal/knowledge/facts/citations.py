@@ -75,7 +75,7 @@ def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list
 
 
 def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[EvidenceLine]]:
-    """The lines that support each of these versions by its id, as `evidence_of_fact`."""
+    """Like `evidence_of_fact`, but for many versions, by id."""
     versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
     claims_of_facts = claims_of(connection, user_id, versions)
     by_claim = evidence.rows(

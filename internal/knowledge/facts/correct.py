@@ -48,7 +48,7 @@ def update_fact(
     """Replaces a fact by a new version with other words, ends, dates or attributes. Returns (expired, new).
 
     `attributes` are merged into the existing ones, None removes one. `begins` and `over` are stated dates, as exact as
-    `begins_as` and `over_as` say; a beginning that is not before its end becomes unknown. Raises NotFound for an
+    `begins_as` and `over_as` say; a beginning not before its end becomes unknown. Raises NotFound for an
     unknown fact or node, Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
     """
     before = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
@@ -87,7 +87,7 @@ def update_fact(
 
 
 def undo_correction(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Fact:
-    """Restores what the owner's correction made this version of: its words, ends, dates and claims, as a new version.
+    """Restores the version before the owner's correction as a new version: its words, ends, dates and claims.
 
     Raises NotFound for an unknown version, Conflict where it has expired or is no correction.
     """
@@ -133,7 +133,7 @@ def resolve_contradiction(
 ) -> Changes:
     """Applies the owner's answer: the id of the fact that holds, BOTH or NEITHER.
 
-    The chosen fact becomes the owner's word. Sides that began earlier end where it begins; those from the same moment
+    The chosen fact becomes the owner's word. Sides that began earlier end when it begins; those from the same moment
     and newer ones expire. With BOTH all of them hold in parallel.
     Raises NotFound for an unknown contradiction or one that is settled, Refused("choice") for a fact that is no side.
     """
@@ -184,7 +184,7 @@ class _Answer(FactProjector):
         self.give_up(given_up)
 
     def _ended(self, other: StoredVersion, chosen: StoredVersion, begins: datetime) -> bool:
-        """Ends a side where the chosen one begins, if it can have held before. Returns whether it is ended."""
+        """Ends a side when the chosen one begins, if it can have held before. Returns whether it is ended."""
         begun = other.fact.valid_at
         if other.fact.invalid_at is not None and other.fact.invalid_at <= begins:
             return True

@@ -1,7 +1,7 @@
 """Occasions: facts whose target is a day that comes back or that somebody looks forward to (`BORN_ON`, `WEDDING_ON`).
 
-Being facts, they have receipts, corrections, audiences, merges and forgetting like all others. Read from what was
-claimed: the attributes `date` (`06-05`) and `year`, else the name of the target, in any form.
+They have receipts, corrections, audiences, merges and forgetting like all facts. The day is read from the
+attributes `date` (`06-05`) and `year`, else from the name of the target, in any form.
 """
 
 import re
@@ -24,7 +24,7 @@ from internal.language.dates.parse import resolve_plainly
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words
 
 YEARLY: Final = frozenset({"birthday", "name_day", "anniversary", "memorial"})
-"""Kinds that come back every year; a wedding comes back as its anniversary."""
+"""Kinds that recur every year; a wedding recurs as its anniversary."""
 
 _KIND_OF: Final = {relation: kind for kind, relation in KINDS.items()}
 _DIED: Final = "DIED_ON"
@@ -35,7 +35,7 @@ _LEAP_YEAR: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A date of the node `node_id`, called `name`; the owner's own has the owner's node. `fact_id` is its receipt.
+    """An important day of the node `node_id` with the name `name`, which may be the owner's. `fact_id` is its source.
 
     `year` is that of the beginning (birth, wedding), None if unknown.
     """
@@ -53,8 +53,8 @@ class Occasion:
     def falls_on(self, begin: date, end: date) -> Iterator[tuple[str, date]]:
         """The kind and day of each time it comes between two days, both included.
 
-        The 29th of February comes on the 28th in other years. What comes once keeps its year, or the first after it
-        was said; the years after a wedding are its anniversaries.
+        The 29th of February falls on the 28th in other years. A day that comes once keeps its year, or the first
+        after it was said; the years after a wedding are its anniversaries.
         """
         for year in range(begin.year, end.year + 1):
             found = day_of(year, self.month, self.day)
@@ -69,7 +69,7 @@ class Occasion:
                 yield "anniversary", found
 
     def years(self, on: date) -> int | None:
-        """How many years it makes on this day; None if unknown."""
+        """The number of years from its beginning to this day; None if unknown."""
         begun = self.year if self.kind in YEARLY else self._once() if self.kind == "wedding" else None
         return on.year - begun if begun is not None and on.year > begun else None
 
@@ -104,7 +104,7 @@ def of_owner(connection: Connection, user_id: int, *, now: datetime, node_id: st
 
 
 def read_day(name: str, attributes: Mapping[str, object], at: datetime) -> tuple[int, int, int | None] | None:
-    """(month, day, year or None) of a target; None where no day is named."""
+    """(month, day, year or None) of a target; None if no day is named."""
     year = attributes.get("year")
     match = _MONTH_DAY.fullmatch(str(attributes.get("date") or name).strip())
     if match:
@@ -141,7 +141,7 @@ def add_occasion(
 ) -> RecordOutcome:
     """Records an occasion of a node, such as `person.entity_id`, as a fact with the words `text`.
 
-    What is not the owner's own word needs the episode and its lines that say so. An owner's correction stands against
+    Other sources than the owner need the episode and its supporting lines. An owner's correction stands against
     later imports. Raises Refused("occasion") for an unknown kind or a day that no year has.
     """
     if kind not in KINDS:
@@ -175,7 +175,7 @@ def add_occasion(
 
 
 def with_days(facts: Iterable[ProposedFact], at: datetime, language: str) -> tuple[ProposedFact, ...]:
-    """Proposed facts, those about occasions with their day in one form, so that "5 June 1990" and 1990-06-05 agree."""
+    """Proposed facts with the days of occasions in one form, so that "5 June 1990" and 1990-06-05 are equal."""
     return tuple(_with_day(fact, at, language) for fact in facts)
 
 

@@ -1,4 +1,4 @@
-"""Reads facts by their ends and ids, as they held or were known at a moment."""
+"""Reads facts by their nodes and ids, as they held or were known at a moment."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def facts_about(
 ) -> list[Fact]:
     """Facts that fit, in the order in which they began to hold, unknown beginnings first.
 
-    Without `as_of` what has ended by now (by `known_at`, if that is asked) is left out unless `include_invalid`.
+    Without `as_of` facts that have ended by now (or by `known_at`) are left out unless `include_invalid`.
     """
     if wanted.known_at is None:
         found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset)
@@ -148,7 +148,7 @@ def _stated(valid_at: datetime | None, support: Iterable[Claim | SupportingClaim
 def claims_of(connection: Connection, user_id: int, versions: Sequence[StoredVersion]) -> dict[str, list[Claim]]:
     """The claims that support each version, by its id, in the order of `said_at`.
 
-    For an expired version they are the claims that supported it until then, wherever they moved since.
+    An expired version has the claims that supported it until it expired, also if they were moved since.
     """
     current = {version.fact.id for version in versions if version.fact.expired_at is None}
     found: dict[str, list[Claim]] = {version.fact.id: [] for version in versions}
@@ -162,7 +162,7 @@ def claims_of(connection: Connection, user_id: int, versions: Sequence[StoredVer
 
 
 def _supported_then(connection: Connection, user_id: int, version: StoredVersion) -> list[Claim]:
-    """The claims of the span that the version was when it expired, wherever they have moved since."""
+    """The claims of a version's span when it expired, also if they were moved since."""
     assert version.fact.expired_at is not None  # only expired versions are asked about
     group = group_of(version.fact)
     held = {claim.id: claim for claim in claim_repository.of_group(connection, user_id, group, version.fact.expired_at)}

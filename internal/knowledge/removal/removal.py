@@ -121,7 +121,7 @@ class _ClaimRemover(FactProjector):
     ) -> Removal:
         """Removes claims, these versions, every version with their words, and what nothing supports any more.
 
-        `named` are names that lost a line, behind the ids of their nodes: all that is left of a thing whose facts were
+        `named` are names that lost a line, by the ids of their nodes: all that is left of a thing whose facts were
         forgotten before.
         """
         ids = [claim.id for claim in claims]
@@ -143,7 +143,7 @@ class _ClaimRemover(FactProjector):
         return Removal(len(ids), nodes, tuple(episodes), self.changes)
 
     def _reword(self, versions: Sequence[StoredVersion]) -> None:
-        """Rewrites old versions versions_worded by a removed claim with a remaining claim, or deletes them."""
+        """Rewrites old versions that have the words of a removed claim by a remaining claim, or deletes them."""
         for version in versions:
             left = claim_repository.of_edges(self.connection, self.user_id, [version.fact.id])
             stored = fact_repository.versions(self.connection, self.user_id, [version.fact.id]).get(version.fact.id)
@@ -168,7 +168,7 @@ class _ClaimRemover(FactProjector):
         return dropped
 
     def _supported(self, node: Node) -> bool:
-        """Whether a profile, the owner's word, a line, a claim, a memory or an edge keeps a node."""
+        """Whether a node has a profile, the owner's word, a line, a claim, a memory or an edge, and so stays."""
         if node.label not in _ORPHANS or any(mark.get("by") == "owner" for mark in node.field_meta.values()):
             return True
         if fact_repository.person_of(self.connection, self.user_id, node.id) is not None:

@@ -1,4 +1,4 @@
-"""Reruns of a slice: what only the earlier reading supports is removed."""
+"""Reruns of a slice: removes what only the earlier reading supports."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def remove_unsupported(
 def without_corrected(
     connection: Connection, user_id: int, episode_id: str, new_claims: Sequence[NewClaim]
 ) -> list[NewClaim]:
-    """The claims without those of this episode that the owner has corrected or retracted, and has not put back."""
+    """The claims except those of this episode that the owner corrected or retracted and has not restored."""
     claims = [one for one in claim_repository.of_episode(connection, user_id, episode_id) if one.set_by != "owner"]
     standing = {_identity(claim) for claim in claims if claim.retracted_at is None}
     retracted = [one for one in claims if one.retracted_at is not None and _identity(one) not in standing]
