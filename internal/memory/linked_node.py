@@ -1,4 +1,4 @@
-"""Stores a node together with its links, as the owner wrote them: everything or nothing."""
+"""Stores a node that the owner wrote together with its links: all of them or nothing."""
 
 from datetime import UTC, datetime, tzinfo
 
@@ -13,10 +13,10 @@ from internal.memory.observations.owner_statement import StatedLink, StatedNode
 
 
 def store_node(connection: Connection, user_id: int, linked: StatedNode, *, now: datetime, zone: tzinfo = UTC) -> Node:
-    """Stores a new node and its links as the owner's own. Raises NotFound, and Refused as the registry."""
+    """Stores a new node and its links as the owner's own. Raises NotFound, and Refused like the registry."""
     properties = dict(linked.properties)
     if linked.label == "Question" and properties.get("status") is None:
-        # Set by the owner, because a link to a possible answer would otherwise change the status by itself.
+        # Set by the owner, because otherwise a link to a possible answer would change the status.
         properties["status"] = "open"
     node = memory.put_node(connection, user_id, linked.label, properties, now=now, zone=zone)
     for link in linked.links:

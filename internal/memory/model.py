@@ -1,7 +1,7 @@
-"""Typed memories: what an archivist proposes, what is stored of it, and what it may refer to.
+"""Typed memories: proposals of the archivist, stored observations, and the known nodes that a proposal may name.
 
 A node or edge of the memory graph is a projection of its observations: each holds what one episode (or the owner) said
-of it. Without an observation the node follows from the others.
+of it. When an observation is removed, the node follows from the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ INSTRUCTION: Final = "instruction"
 """The category of a preference that is a standing instruction; it is active until it is ended."""
 
 MERGE: Final = "merge"
-"""The setter of a merged node's name: observations do not rename it."""
+"""The setter of a merged node's name, which observations do not change."""
 
 
 class RefKey(NamedTuple):
@@ -76,7 +76,7 @@ class ProposedLink:
 
 @dataclass(frozen=True, slots=True)
 class ProposedMemory:
-    """One item of `memories`: a node of any of the 13 labels, its links, and the lines (numbers) that say so."""
+    """One item of `memories`: a node of any of the 13 labels, its links, and the numbers of its supporting lines."""
 
     node: NodeRef
     links: tuple[ProposedLink, ...] = ()
@@ -97,9 +97,9 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one episode said of a node or edge (`target`): properties at the time of its earliest line.
+    """The properties that one episode gives a node or edge (`target`), at the time of its earliest line.
 
-    `episode_id` is None for what the owner set himself. The supporting lines are `evidence` rows whose target is
+    `episode_id` is None if the owner set them himself. The supporting lines are `evidence` rows whose target is
     `observation:<id>`.
     """
 

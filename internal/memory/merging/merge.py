@@ -1,6 +1,6 @@
 """Merges two nodes that are the same thing, and splits them again. People are merged as profiles.
 
-The source's id redirects to the target, its links move and keep their origins, and its observations count for the
+The source redirects to the target. Its links move and keep their origins, and its observations count for the
 target, which keeps its name. The caller projects facts again.
 """
 
@@ -48,7 +48,7 @@ def merge(
 def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> tuple[str, str]:
     """Undoes the merge that made this node a redirect, else the last one into it. Returns the ids of source and target.
 
-    What was added to the target since stays with it. Raises NotFound where there is nothing to undo, and
+    Later additions to the target stay there. Raises NotFound if there is nothing to undo, and
     Refused("merged_further") while the target is itself merged into another.
     """
     last = expect_found(merge_repository.latest(connection, user_id, node_id), f"node {node_id} was not merged")
@@ -61,7 +61,7 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
 
 
 def undo_merges(connection: Connection, user_id: int, *, now: datetime) -> list[NodeMerge]:
-    """Undoes every merge, newest first, so that each node has only its own; `redo_merges` repeats them."""
+    """Undoes every merge, newest first, so that each node has only its own rows; `redo_merges` repeats them."""
     merges = merge_repository.standing(connection, user_id)
     for merged in merges:
         _undo(connection, user_id, merged, now)
@@ -132,7 +132,7 @@ def _project(connection: Connection, user_id: int, node_ids: Sequence[str], now:
 
 
 def _added_properties(source: Node, target: Node) -> dict[str, Any]:
-    """What the target gets from the source besides observations: names, and a description if it has none."""
+    """The properties that the target gets from the source: names, and a description if it has none."""
     if not registry.schema_of(target.label).by_name:
         return {}
     known = {name_key(name) for name in (target.name, *target.properties.get("aliases", ()))}

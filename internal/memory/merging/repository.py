@@ -21,7 +21,7 @@ class NodeMerge:
     """One merge of a node into another. `observations` and `evidence` are those that the target got from the source.
 
     `added` are properties of the target that came from the source: the new aliases, and any other with its value.
-    `mark` is who had set the target's name before, None for nobody.
+    `mark` is the previous mark of who set the target's name, None if there was none.
     """
 
     id: str
@@ -61,7 +61,7 @@ def standing(connection: Connection, user_id: int) -> list[NodeMerge]:
 
 
 def latest(connection: Connection, user_id: int, node_id: str) -> NodeMerge | None:
-    """The merge a split of this node undoes: the one that made it a redirect, else the last one into it."""
+    """The merge that a split of this node undoes: the one that made it a redirect, else the last one into it."""
     merges = standing(connection, user_id)
     away = (merge for merge in merges if merge.source_id == node_id)
     into = (merge for merge in merges if merge.target_id == node_id)
@@ -79,7 +79,7 @@ def split_between(connection: Connection, user_id: int, one: str, other: str) ->
 
 
 def mark_undone(connection: Connection, user_id: int, join_id: str, now: datetime) -> None:
-    """Marks a merge as undone and deletes its words; the pair stays, so that only their owner merges them again."""
+    """Marks a merge as undone and deletes its words; the pair is kept, so that only the owner may merge it again."""
     one = (node_merges.c.user_id == user_id) & (node_merges.c.id == join_id)
     connection.execute(update(node_merges).where(one).values(undone_at=now, before={}))
 
@@ -108,14 +108,14 @@ def move_observations(connection: Connection, user_id: int, from_id: str, to_id:
 
 
 def return_observations(connection: Connection, user_id: int, ids: Collection[str], from_id: str, to_id: str) -> None:
-    """Moves back those of these observations that are still on `from_id`."""
+    """Moves the observations back that are still on `from_id`."""
     for chunk in chunks(sorted(ids)):
         one = (observations.c.target == from_id) & observations.c.id.in_(chunk)
         connection.execute(update(observations).where(observations.c.user_id == user_id, one).values(target=to_id))
 
 
 def copy_support(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[Key]:
-    """Gives one node the lines that support another and its names; returns what is new to it."""
+    """Copies the lines that support a node and its names to another node. Returns the keys of the new rows."""
     targets = {evidence.target("entity", from_id): evidence.target("entity", to_id)}
     for name in evidence.part_targets(connection, user_id, "name", from_id):
         targets[name] = evidence.target("name", f"{to_id}:{name.rsplit(':', 1)[1]}")

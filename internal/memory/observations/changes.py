@@ -79,7 +79,7 @@ class WriteOutcome:
 
     @property
     def asked(self) -> bool:
-        """Whether there is something that only the owner can settle."""
+        """Whether there is a question that only the owner can settle."""
         return bool(self.changes.contradictions or self.changes.suggested)
 
 
@@ -87,7 +87,7 @@ class WriteOutcome:
 class Removal:
     """The result of a removal: names of deleted nodes by id, the number of edges, and every text they held.
 
-    `known_as` are the labels and words by which the nodes were known; tombstones of them keep them from coming back.
+    `known_as` are the labels and words by which the nodes were known, for the tombstones that keep them away.
     """
 
     nodes: Mapping[str, str] = field(default_factory=dict)

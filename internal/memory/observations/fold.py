@@ -1,7 +1,7 @@
 """Derives nodes and edges of the memory graph from their observations: pure rules, no database.
 
-Later observations override earlier ones whenever they arrived. For two of the same moment their content decides, so
-that the order of arrival makes no difference.
+Later observations override earlier ones in any order of arrival. Between two of the same moment their content
+decides, so that the order of arrival makes no difference.
 """
 
 import json
@@ -16,32 +16,32 @@ from internal.memory.model import INSTRUCTION, NAMING, Observation
 from internal.memory.observations.preference_words import is_dislike
 
 ORDINARY_STRENGTH: Final = 0.5
-"""The strength of a preference without a stated strength, as like or dislike."""
+"""The strength of a like or dislike if none is stated."""
 
 PART: Final = 0.5
 """The share of a question that a partial answer covers if none is stated."""
 
 _WHOLE: Final = 1 - 1e-9
-"""Partial answers of this sum are a whole answer; sums of shares miss 1 by their last digits."""
+"""The sum from which partial answers are a whole one: sums of shares miss 1 by their last digits."""
 
 COUNTED: Final = frozenset({"accessCount", "lastAccessed"})
 """Properties that count the use of a memory; no observation sets them."""
 
 UNSEARCHED: Final = frozenset({"Source", "Contradiction"})
-"""Labels that are not searched by words (nor is a session's Context), only found through what they belong to."""
+"""Labels that are not searched by words but found through linked nodes. So is a session's Context."""
 
 SHARED: Final = frozenset({"Entity", "Topic", "Preference"})
 """Labels that the knowledge graph writes too: properties without an observation stay as they are."""
 
 _LOST_TRUST: Final = 0.5
-"""The share of its reliability that a source loses when everything from it was superseded."""
+"""The share of its reliability that a source loses if everything from it was superseded."""
 
 _FIRST: Final = frozenset({("Context", "type"), ("Source", "type"), ("TemporalMarker", "type"), ("Entity", "type")})
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweringMemory:
-    """A memory that answers a question to this degree (0..1), said at that moment."""
+    """A memory that answers a question: to which degree (0..1), and when it was said."""
 
     completeness: float
     said_at: datetime
@@ -49,7 +49,7 @@ class AnsweringMemory:
 
 @dataclass(frozen=True, slots=True)
 class FoldContext:
-    """What else a fold depends on: answers to a question, the superseded share of a source (0..1), and the episodes
+    """Other inputs of a fold: the answers to a question, the superseded share of a source (0..1), and the episodes
     that cite a preference as a thing, with its `words`.
     """
 
@@ -83,7 +83,7 @@ def folded(label: str, observations: Iterable[Observation], context: FoldContext
 
 
 def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
-    """The properties that observations decide: without an observation they are removed."""
+    """The properties that are removed if no observation has them."""
     if label in SHARED:
         own = {"observations", "strength", "status"} if label == "Preference" else set()
         return frozenset({name for observation in observations for name in observation.properties} | own) - COUNTED
@@ -110,9 +110,9 @@ def _decision(ordered: Sequence[Observation], context: FoldContext) -> dict[str,
 
 
 def _question(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """A question is answered when stated or when its partial answers sum up to a whole, until it is stated to be open.
+    """The status: answered if stated or if partial answers sum up to a whole one, until it is stated to be open.
 
-    Less than a half leaves it open: the specification says that such memories might answer it.
+    Answers below a half leave it open: the specification says that such memories might answer it.
     """
     moments: list[tuple[datetime, int, Any]] = [(observation.said_at, 0, observation) for observation in ordered]
     moments += [(answer.said_at, 1, answer) for answer in context.answers]
@@ -178,7 +178,7 @@ def _source(ordered: Sequence[Observation], context: FoldContext) -> dict[str, A
 
 
 def _marker(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """Both ends from the last observation with dates; ends of different observations are not combined."""
+    """Both dates of the last observation that has any; dates of different observations are not combined."""
     stated = [
         observation.properties
         for observation in ordered

@@ -39,7 +39,7 @@ def put_node(
     node_id: str | None = None,
     zone: tzinfo = UTC,
 ) -> Node:
-    """Stores a node as the owner's own. Raises Refused and NotFound as `store.add_node`."""
+    """Stores a node as the owner's own. Raises Refused and NotFound like `store.add_node`."""
     properties = _dated(label, {}, properties, now)
     node = store.add_node(
         connection,
@@ -81,8 +81,8 @@ def put_edge(
 ) -> Edge:
     """Stores an edge as the owner's own; an edge between the same ends gets these attributes.
 
-    Raises NotFound for an end that is not there, Refused as `store.add_edge`, and "fact" for facts, which have a
-    service of their own.
+    Raises NotFound for a missing end, Refused like `store.add_edge`, and "fact" for facts, which have their own
+    service.
     """
     if type == FACT:
         raise Refused("fact", "FACT: facts are stated in words, they are not written as edges")
@@ -139,8 +139,8 @@ def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> l
 def resolve_contradiction(connection: Connection, user_id: int, node_id: str, choice: Choice, *, now: datetime) -> Node:
     """Settles a contradiction by the owner's choice; the same choice again changes nothing, another one replaces it.
 
-    `newer` and `older` say which memory holds: SUPERSEDES leads to the others. `both` sets the status to accepted.
-    Raises NotFound, and Refused("one_sided") where fewer than two memories are left.
+    `newer` and `older` choose the memory that holds, from which SUPERSEDES leads to the others; `both` accepts the
+    contradiction. Raises NotFound, and Refused("one_sided") if fewer than two memories are left.
     """
     sides = contradiction_sides(connection, user_id, node_id)
     if len(sides) < 2:
@@ -185,7 +185,7 @@ def _open(connection: Connection, user_id: int, suggestion_id: str, state: str, 
 
 
 def _dated(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
-    """The changes of a question's status with the date at which it was answered, if none is stated."""
+    """The changes, with the date of a question's answer as its new status requires, if none is stated."""
     if label != "Question" or "status" not in changes or changes.get("answeredDate") is not None:
         return changes
     answered = changes["status"] == "answered"
@@ -245,5 +245,5 @@ def observations_of(connection: Connection, user_id: int, target_id: str) -> lis
 
 
 def is_found_by_words(node: Node) -> bool:
-    """Whether a search finds a node itself, not only through what belongs to it."""
+    """Whether a search finds a node itself, not only through linked nodes."""
     return node.label not in UNSEARCHED and node.subtype != "session"

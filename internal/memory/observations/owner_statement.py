@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StatedLink:
-    """A relationship from the new node to another: to `node_id`, else to the one that label and properties name."""
+    """A relationship from the new node to another: `node_id`, else the one described by label and properties."""
 
     type: str
     properties: Mapping[str, Any] = field(default_factory=dict)

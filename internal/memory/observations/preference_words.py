@@ -20,5 +20,5 @@ _DISLIKES: Final = re.compile(
 
 
 def is_dislike(words: str) -> bool:
-    """Whether a preference is for not having something: "ненавидит спам", "no meetings before ten"."""
+    """Whether a preference is against something: "ненавидит спам", "no meetings before ten"."""
     return _DISLIKES.search(words) is not None

@@ -1,4 +1,4 @@
-"""The projection of observations to nodes and edges: compares what follows with what is stored."""
+"""The projection of observations to nodes and edges: compares the derived rows with the stored ones."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,14 +30,14 @@ _WORDED: Final = words(
 
 
 _SHARED_LABELS: Final = ("Topic", "Preference")
-"""Labels that the knowledge graph shares; it may set what no observation sets."""
+"""Labels shared with the knowledge graph, which may set properties that no observation sets."""
 
 
 @dataclass
 class MemoryProjector(Projector):
     """Projects nodes and edges. With `forgetting` nothing keeps the words of deleted observations, not even vectors.
 
-    `removed` are the names of deleted nodes by id, `said` is every text they held, `known_as` their labels and words.
+    `removed` are the names of deleted nodes by id, `said` all their texts, `known_as` their labels and words.
     """
 
     event_types = _EVENTS
@@ -71,7 +71,7 @@ class MemoryProjector(Projector):
             self.changes.note("changed", node_id)
 
     def delete(self, node: Node) -> None:
-        """Deletes a node with its edges and observations, and projects what depended on them."""
+        """Deletes a node with its edges and observations, and projects the nodes that depended on them."""
         edges = targets_repository.edges_of(self.connection, self.user_id, node.id)
         gone = observation_repository.remove_of_targets(
             self.connection, self.user_id, [node.id, *(edge.id for edge in edges)]
@@ -103,7 +103,7 @@ class MemoryProjector(Projector):
     def _changes_of(
         self, node: Node, observations: Sequence[Observation], gone: Collection[Observation]
     ) -> dict[str, Any]:
-        """The changes that bring the node in step with its observations, except what the owner set; None removes."""
+        """The changes by which a node follows its observations, except properties that the owner set; None removes."""
         wanted = folded(node.label, observations, self._context_of(node))
         if node.label in _SHARED_LABELS:
             wanted |= _shared_names(node, wanted, observations, gone)
@@ -117,7 +117,7 @@ class MemoryProjector(Projector):
         if node.label == "Question" and node.owner_set("status"):
             deciding -= {"answeredDate"}
         kept = {name: value for name, value in node.properties.items() if name not in deciding}
-        # The knowledge graph may have set a shared property: only values of removed observations are removed.
+        # The knowledge graph may have set a shared property, so only values of removed observations are removed.
         kept |= {
             name: value
             for name, value in node.properties.items()
@@ -194,7 +194,7 @@ class MemoryProjector(Projector):
                     self.node(one.target)
 
     def _drop_one_sided(self, contradiction_id: str) -> None:
-        """Deletes a contradiction that lost a side, unless it is one of facts."""
+        """Deletes a contradiction that lost a side, unless it is between facts."""
         if not self.forgetting:
             return
         node = store.get_node(self.connection, self.user_id, contradiction_id, hidden=True)
@@ -205,7 +205,7 @@ class MemoryProjector(Projector):
 
 
 def texts_of(properties: Mapping[str, Any]) -> list[str]:
-    """The texts among the properties of a node, edge or observation: no states, times or ids."""
+    """The texts among the properties of a node, edge or observation, without states, times and ids."""
     values = [*properties.items(), *properties.get("attributes", {}).items()]
     texts = [value for name, value in values if name in _WORDED and isinstance(value, str)]
     return texts + [str(one) for one in properties.get("aliases", ())]

@@ -1,4 +1,4 @@
-"""Writes a reply's memories as observations of nodes and edges, then projects those."""
+"""Writes a reply's memories as observations of nodes and edges, then projects these nodes and edges."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from internal.storage import evidence
 from internal.storage.evidence import Support
 
 EXCERPT: Final = 300
-"""Characters of a quote: what a reader needs to recognise the place."""
+"""Most characters of a quote, enough to recognise the place."""
 
 Operation = Literal["created", "updated", "referenced"]
 
@@ -30,11 +30,11 @@ def write(
 ) -> WriteOutcome:
     """Records the memories of a reply, finds or makes their nodes and projects them.
 
-    An item or link that breaks a rule is refused alone, with the reason of the graph's registry, or unknown_entity,
-    unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
+    An item or link that breaks a rule is refused, the others are written. Reasons: those of the graph's registry,
+    unknown_entity, unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
     """
     writer = Writer(connection, user_id, lookup, reply)
-    # Contradictions come last, when the memories they are between are complete.
+    # Contradictions come last, because they refer to the other memories.
     ordered = sorted(lookup.memories, key=lambda memory: memory.node.label == "Contradiction")
     kept = [(memory, node) for memory in ordered if (node := writer.item(memory)) is not None]
     for memory, node in kept:
@@ -140,7 +140,7 @@ class Writer:
         return node
 
     def _suggest(self, node: Node, stated: Mapping[str, Any]) -> None:
-        """Suggests other values for what the owner set; another form of a name is ignored."""
+        """Suggests other values for properties that the owner set; another form of a name is ignored."""
         for name, value in stated.items():
             if name != NAMING[node.label] and node.owner_set(name) and node.properties.get(name) != value:
                 current = node.properties.get(name)
@@ -171,7 +171,7 @@ class Writer:
     def _edge(
         self, type: str, source: Node, target: Node, attributes: Mapping[str, Any], lines: Sequence[ObservedLine]
     ) -> Edge:
-        """Finds or makes an edge and records an observation of it. Raises Refused as the graph's store."""
+        """Finds or makes an edge and records an observation of it. Raises Refused like the graph's store."""
         properties = {"type": type, "source": source.id, "target": target.id, "attributes": dict(attributes)}
         known = targets_repository.edge_between(self._connection, self._user_id, type, source.id, target.id)
         checked = registry.check_edge(type, source.label, target.label, attributes)
@@ -193,10 +193,10 @@ class Writer:
         self._observe(known.id, "edge", [type, source.id, target.id], properties, lines, "referenced")
         return known
 
-    # --- Where a memory comes from, and what it goes with
+    # --- Sources, sessions and related memories
 
     def _connect_to_session(self, memory: ProposedMemory, node: Node) -> None:
-        """FROM_SOURCE with a quote of each of its lines, and IN_CONTEXT of the session in which it was said."""
+        """Adds FROM_SOURCE with a quote of each line, and IN_CONTEXT of the session in which it was said."""
         lines = self._lines(memory)
         if self._reply.source is not None:
             trust = max(line.reliability for line in lines)
@@ -229,7 +229,7 @@ class Writer:
         return context if context is not None and context.subtype == "project" else None
 
     def _relate(self, memory: ProposedMemory, node: Node) -> None:
-        """RELATES_TO the nearest memories, else to those that share most concepts and entities with a new one."""
+        """Adds RELATES_TO to the nearest memories, else to those that share most concepts and entities with it."""
         lines = self._lines(memory)
         near = [(likely.node_id, 0.5 if likely.cosine is None else likely.cosine) for likely in self._related(memory)]
         if not near and node.id in self.projector.changes.created:
@@ -251,7 +251,7 @@ class Writer:
     # --- Contradictions
 
     def _contradiction(self, memory: ProposedMemory) -> Node:
-        """Finds or makes a contradiction, identified by its memories: in other words it is the same one."""
+        """Finds or makes a contradiction. It is identified by its memories, whatever words describe it."""
         lines = self._lines(memory)
         if memory.node.node_id is not None:
             return self._node(memory.node, lines)
@@ -285,7 +285,7 @@ class Writer:
         return list(found.values())
 
     def _between(self, sides: Collection[Node]) -> Node | None:
-        """The contradiction that conflicts with all of these memories, whatever became of it."""
+        """The contradiction between all of these memories, open or settled."""
         candidates: set[str] | None = None
         for side in sides:
             edges = targets_repository.edges_at(self._connection, self._user_id, side.id, "target", "CONFLICTS_WITH")
@@ -347,16 +347,16 @@ class Writer:
 
 
 RELATED: Final = 3
-"""Most memories to which a new one is linked by itself: more would link everything to everything."""
+"""Most memories to which a new one is linked automatically: more would link everything to everything."""
 
 _SHARED_BY: Final = ("HAS_CONCEPT", "MENTIONS")
 _FIRST_SHARED: Final = 0.2
 _EACH_SHARED: Final = 0.1
-"""How strongly memories are linked that share something: 0.3 for one thing, 0.1 more for each further one."""
+"""The strength that each shared thing adds to `_FIRST_SHARED`: 0.3 for one thing, 0.4 for two."""
 
 
 def _primary(links: Sequence[ProposedLink]) -> int | None:
-    """The place of the topic that is the main one where none is said to be: the first."""
+    """The index of the main topic if none is stated to be the main one: the first topic."""
     topics = [(index, link) for index, link in enumerate(links) if link.type == "BELONGS_TO"]
     if any(link.properties.get("isPrimary") for _, link in topics):
         return None

@@ -1,7 +1,7 @@
 """Removes observations that lost all lines, and the nodes and edges that nothing supports any more.
 
-Their changes are undone, since nodes follow from the remaining observations. Nodes and edges are also projected again
-after a merge, a split or a removal in the knowledge graph.
+Nodes then follow from the remaining observations. Nodes and edges are also projected again after a merge, a split or
+a removal in the knowledge graph.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ from internal.storage.evidence import Lines
 _SOURCE: Final = "system:forgetting"
 
 _SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sentence and label != "TemporalMarker")
-"""Labels of nodes that are sentences; a name alone repeats nothing."""
+"""Labels of nodes that are sentences; a bare name repeats nothing of what was said."""
 
 
 def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
@@ -38,7 +38,7 @@ def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now
 def remove_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal:
     """Removes what only these messages support. Call it before their evidence is deleted.
 
-    What other lines support too stays, unless it holds a word that only the removed lines said.
+    Observations with other lines stay, unless they hold a word that only the removed lines said.
     """
     lines = Lines(message_ids=set(message_ids))
     stored = observation_repository.stored
@@ -49,13 +49,13 @@ def remove_messages(connection: Connection, user_id: int, message_ids: Collectio
 
 
 def remove_message_observations(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Removal:
-    """Removes what was kept when a message came: its words have changed."""
+    """Removes the observations made when a message arrived, because its words have changed."""
     observations = observation_repository.supported_by(connection, user_id, Lines(message_ids={message_id}))
     return ObservationRemover(connection, user_id, now=now).remove([one for one in observations if one.run_id is None])
 
 
 def remove_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
-    """Removes a node with its edges and observations. Raises NotFound for what is no node of memory."""
+    """Removes a node with its edges and observations. Raises NotFound if it is no node of memory."""
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None or node.label not in NAMING or node.label == "Entity":
         raise NotFound(f"there is no memory {node_id}")
@@ -70,7 +70,7 @@ def remove_mentioning(
     *,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that mention one of these entities, and every node of memory whose words `holds` finds.
+    """Removes the memories that mention one of these entities, and every node of memory for whose text `holds` is true.
 
     Such words are also removed from attributes of links, for example quotes.
     """
@@ -91,7 +91,7 @@ def remove_repeating(
     *,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that repeat what is forgotten: supported by one of these lines (episode, segment) or
+    """Removes the memories that repeat forgotten words: supported by one of these lines (episode, segment) or
     mentioning one of these entities, with a text for which `tells` is true.
     """
     by_episode: dict[str, list[int]] = defaultdict(list)

@@ -48,7 +48,7 @@ def of_target(connection: Connection, user_id: int, target: str) -> list[Observa
 
 
 def of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> dict[str, list[Observation]]:
-    """As `of_target` for several targets; those without observations are left out."""
+    """Like `of_target`, but for several targets; those without observations are left out."""
     found: dict[str, list[Observation]] = {}
     for part in chunks(targets):
         for observation in stored.where(connection, user_id, observations.c.target.in_(part)):
@@ -69,7 +69,7 @@ def move(connection: Connection, user_id: int, ids: Collection[str], target: str
 
 
 def publish(connection: Connection, user_id: int, lines: Mapping[str, evidence.LineRef]) -> None:
-    """Has observations of unpublished messages rest on their places in a fragment: message id -> place."""
+    """Moves observations of unpublished messages to their segments in a fragment: message id -> segment."""
     published = evidence.ids_of_kind(evidence.publish(connection, user_id, lines), "observation")
     if published:
         stored.change(connection, user_id, published, episode_id=next(iter(lines.values()))[0])

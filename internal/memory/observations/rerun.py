@@ -1,4 +1,4 @@
-"""Reruns of a slice: what only the earlier reading supports is removed."""
+"""Reruns of a slice: removes what only the earlier reading supports."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from internal.storage.evidence import Lines
 
 @dataclass(frozen=True, slots=True)
 class SliceObservations:
-    """What a slice said of nodes and edges, and the evidence rows of its lines."""
+    """The observations of a slice and the evidence rows of its lines."""
 
     episode_id: str
     segments: Collection[int]
@@ -27,9 +27,9 @@ class SliceObservations:
 def remove_slice_observations(
     connection: Connection, user_id: int, episode_id: str, segments: Collection[int]
 ) -> SliceObservations:
-    """Takes away the support of these segments; what then stands without any falls by `remove_unsupported`.
+    """Removes the support of these segments; `remove_unsupported` then removes what has none left.
 
-    What was kept when a message came, before an agent read it, follows that message alone.
+    Observations made when a message arrived, before an agent read it, are not touched.
     """
     lines = Lines(episode_id=episode_id, segments=segments)
     found = observation_repository.supported_by(connection, user_id, lines)

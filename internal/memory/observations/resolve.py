@@ -1,6 +1,6 @@
 """Resolves the nodes of a reply to known ones.
 
-The same words come before another form of them, and that before a match by vector.
+Equal words are tried first, then other forms of them, then vectors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ class Resolver:
         )
 
     def canonical(self, ref: NodeRef) -> NodeRef:
-        """The reference in the form that this reply has for it elsewhere, unless its own words are known."""
+        """The reference in the form that this reply uses elsewhere, unless its own words are known."""
         form = None if ref.node_id is not None else self._lookup.forms.get(ref.key)
         if form is None or form.label != ref.label or self._from_this_reply(ref) or self._exact(ref):
             return ref

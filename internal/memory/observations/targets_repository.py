@@ -41,7 +41,7 @@ def edge_between(connection: Connection, user_id: int, type: str, source: str, t
 
 
 def edges_at(connection: Connection, user_id: int, node_id: str, end: str, type: str | None = None) -> list[Edge]:
-    """Edges that begin (`end` source) or end (target) at a node, hidden ones too, in the order in which they came."""
+    """Edges that begin (`end` source) or end (target) at a node, hidden ones too, in the order of storing."""
     one = graph_edges.c[end] == node_id
     query = select(graph_edges).where(graph_edges.c.user_id == user_id, one, graph_edges.c.expired_at.is_(None))
     if type is not None:
@@ -55,16 +55,16 @@ def edges_of(connection: Connection, user_id: int, node_id: str) -> list[Edge]:
 
 
 def is_linked(connection: Connection, user_id: int, type: str, one: str, other: str) -> bool:
-    """Whether there is an edge of this type between two nodes, whichever way it leads."""
+    """Whether there is an edge of this type between two nodes in either direction."""
     return any(edge_between(connection, user_id, type, *ends) for ends in ((one, other), (other, one)))
 
 
 def sharing(
     connection: Connection, user_id: int, memory_id: str, types: Collection[str], without: Collection[str], limit: int
 ) -> list[tuple[str, int]]:
-    """Visible memories that share most of what this one is linked to by these types, with how much they share.
+    """Visible memories that share most neighbours by these edge types with this one, each with the number of them.
 
-    What more than COMMON memories share is ignored.
+    A neighbour of more than COMMON memories is ignored.
     """
     shared: Counter[str] = Counter()
     for edge in edges_at(connection, user_id, memory_id, "source"):
@@ -78,7 +78,7 @@ def sharing(
 
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
-    """Those of these memories that lost a contradiction."""
+    """The memories among these that lost a contradiction."""
     return {row[0] for row in rows_of(connection, _SUPERSEDED, node_ids, owner=user_id)}
 
 
@@ -130,7 +130,7 @@ def suggest(
 
 
 def pending_suggestions(connection: Connection, user_id: int, *, limit: int = 100) -> list[MemorySuggestion]:
-    """Pending suggestions about what the owner had set, oldest first."""
+    """Pending suggestions about properties that the owner had set, oldest first."""
     one = (suggestions.c.kind == SUGGESTION) & (suggestions.c.state == "pending")
     query = select(suggestions).where(suggestions.c.user_id == user_id, one)
     rows = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id).limit(limit))
@@ -221,7 +221,7 @@ _SESSIONS: Final = UUID("6c61706c-6163-5564-b0b5-736573736f6e")
 
 
 def session_context_id(user_id: int, session_id: str) -> str:
-    """The id of a session's Context, whether it is stored yet or not."""
+    """The id of a session's Context, stored or not."""
     return str(uuid5(_SESSIONS, f"{user_id}:{session_id}"))
 
 
@@ -232,7 +232,7 @@ def session_context(user_id: int, session: SessionRef) -> tuple[NodeRef, str]:
 
 
 def complete_session(connection: Connection, user_id: int, session_id: str, *, now: datetime) -> Node | None:
-    """The session is closed; None if nothing was remembered of it."""
+    """Marks the Context of a closed session as completed; None if nothing was remembered of the session."""
     node = store.get_node(connection, user_id, session_context_id(user_id, session_id), hidden=True)
     if node is None or node.owner_set("status"):
         return node

@@ -1,4 +1,4 @@
-"""How fast memories and their links fade: rates by preset, decay by elapsed time, retention of an unused memory."""
+"""Decay of memories and their links: rates by preset, decay by elapsed time, retention of an unused memory."""
 
 import math
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from internal.config.settings import MemoryConfig, PlasticityPreset
 
 @dataclass(frozen=True, slots=True)
 class Plasticity:
-    """The rates. `strengthen` is added to a link by each use together; `half_life` None: nothing decays.
+    """The rates. Each use of two memories together adds `strengthen` to their link; `half_life` None: no decay.
 
-    Links weaker than `prune_below` are pruned at night, memories retained less than `forget_below` are offered for
-    forgetting; both in [0, 1], 0 = never.
+    Links weaker than `prune_below` are pruned at night; memories with a retention below `forget_below` are offered for
+    forgetting. Both are in [0, 1], 0 = never.
     """
 
     strengthen: float
@@ -29,8 +29,8 @@ PRESETS: Final[Mapping[PlasticityPreset, Plasticity]] = {
     "aggressive": Plasticity(0.2, timedelta(days=30), 0.1, 0.1),
     "off": Plasticity(0.0, None, 0.0, 0.0),
 }
-"""With `default` a link of 0.5 that nobody uses is pruned after 10 months, by `conservative` after 4 years and a half,
-by `aggressive` after 10 weeks. `off` holds everything as it is; what is set beside it still counts."""
+"""An unused link of 0.5 is pruned after 10 months with `default`, after 4 years and a half with `conservative`, after
+10 weeks with `aggressive`. `off` stops all decay; other settings still override it."""
 
 
 def plasticity_of(config: MemoryConfig) -> Plasticity:
@@ -48,8 +48,8 @@ def plasticity_of(config: MemoryConfig) -> Plasticity:
 def settled(strength: float, since: datetime, now: datetime, half_life: timedelta | None) -> float:
     """The strength left after the time from `since` to `now`: half after each half-life, in [0, 1].
 
-    The same whether it is asked once or in many steps. A negative time, from a clock that was set back, undoes the
-    decay of the time that never passed.
+    One step gives the same result as many. A negative time, after the clock was set back, undoes the decay of the
+    time that never passed.
     """
     if half_life is None:
         return strength
@@ -71,10 +71,10 @@ def retention(
     now: datetime,
     half_life: timedelta | None,
 ) -> float:
-    """How much of a memory is left, in [0, 1]: halved by each half-life in which it was not used.
+    """The retention of a memory, in [0, 1]: halved by each half-life in which it was not used.
 
-    Its half-life grows with use, by 1 + ln(1 + accesses): the tenth recall adds less than the first. What is uncertain
-    from the beginning is retained less.
+    Its half-life grows with use, by 1 + ln(1 + accesses): the tenth recall adds less than the first. An uncertain
+    memory begins with less.
     """
     if half_life is None:
         return confidence
@@ -83,5 +83,5 @@ def retention(
 
 
 def own_half_life(access_count: int, half_life: timedelta) -> timedelta:
-    """The half-life of a memory that was used so often; `half_life` is that of one which never was."""
+    """The half-life of a memory with this number of accesses; `half_life` is that of an unused one."""
     return half_life * (1 + math.log1p(access_count))

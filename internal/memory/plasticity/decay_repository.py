@@ -1,4 +1,4 @@
-"""Which memories were not used for long, and which of them are the only record of something."""
+"""Queries for memories that were not used for long, and for those that are the only record of something."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from internal.storage.forgetting import hidings
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 THINGS: Final = ("Decision", "Goal", "Question", "Preference", "Entity", "TemporalMarker")
-"""Labels of which a last record is kept. Concepts, keywords, topics, contexts and sources only sort memories."""
+"""Labels whose last record is kept. Concepts, keywords, topics, contexts and sources only sort memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Unused:
 
 
 def unused_since(connection: Connection, user_id: int, before: datetime) -> Iterator[Unused]:
-    """Visible memories that came and were last used before a moment."""
+    """Visible memories that were stored and last used before a moment."""
     node = graph_nodes.c
-    # Written out, not as the later of the two: a comparison of columns needs no function.
+    # Two comparisons instead of the later of both times, which would need a function.
     long_ago = and_(node.created_at < before, or_(node.last_accessed.is_(None), node.last_accessed < before))
     query = select(node.id, node.props, node.created_at, node.last_accessed, node.access_count).where(
         node.user_id == user_id, node.label == "Memory", VISIBLE, long_ago
@@ -112,7 +112,7 @@ def _unsupported(user_id: int, ids: Sequence[str]) -> Select[Any]:
     shared = exists().where(
         edge.c.user_id == user_id, edge.c.source == memory.c.id, _derived_from_another(user_id, edge)
     )
-    # One search an end: asked with OR, SQLite reads every link of the owner for each memory.
+    # One search for each end: with OR, SQLite would read every link of the owner for each memory.
     linked = [
         exists().where(edge.c.user_id == user_id, edge.c[end] == memory.c.id, edge.c.type == RELATES_TO)
         for end in ("source", "target")

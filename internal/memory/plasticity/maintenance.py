@@ -21,11 +21,11 @@ from internal.memory.plasticity.repository import Link
 MAINTENANCE_DONE: Final = "maintenance_done"
 
 PAGE: Final = 250
-"""Most links of one step. Two thousand kept a message waiting for 1.4 s on a busy machine, these for 0.3 s."""
+"""Most links of one step. 2,000 made a message wait for 1.4 s on a busy machine, 250 for 0.3 s."""
 
 _SMALLEST: Final = 25
 _STEP_S: Final = 0.02
-"""How long a step should keep a message waiting: the next one is halved if it took longer, else it may grow."""
+"""Seconds that a step should take at most: the next one is halved if it took longer, else it may grow."""
 
 OFFERED: Final = 100
 """Most faded memories that a report lists."""
@@ -54,7 +54,7 @@ class LinkPageResult:
 class MaintenanceReport:
     """`links` and `memories` are how many there were; `kept` are faded memories that are the only record of something.
 
-    `faded` is how many are offered, the most faded first in `offered`. A dry run changed nothing.
+    `faded` is the number of offered memories, `offered` the most faded of them first. A dry run changed nothing.
     """
 
     user_id: int
@@ -75,24 +75,24 @@ class MaintenanceReport:
 
 
 def night_due(last: datetime, now: datetime, zone: ZoneInfo, hour: int) -> bool:
-    """Whether the maintenance of the owner's latest night was not done yet; `last` is when it was done.
+    """Whether the maintenance of the owner's latest night was not done yet; `last` is the time of the last one.
 
-    One that was done in the future was done by a wrong clock, and is done again.
+    A `last` in the future comes from a wrong clock; then it is done again.
     """
     return last > now or last < _night_before(now, zone, hour)
 
 
 def may_prune(last: datetime, now: datetime) -> bool:
-    """Whether the night before this one was not missed. After a longer time links decay, but the night after prunes.
+    """Whether the night before this one was not missed. After a longer time links decay now and are pruned next night.
 
-    A clock that jumps ahead by a year would else take away what it can never bring back; the decay itself is undone
-    once the clock is right.
+    Otherwise a clock that jumps ahead by a year would prune links for ever; the decay itself is undone once the clock
+    is right.
     """
     return timedelta() <= now - last <= NIGHT_MISSED
 
 
 def next_size(size: int, took: float) -> int:
-    """How many links the next step takes, after one of `size` that took so many seconds."""
+    """The number of links of the next step, after one of `size` links that took `took` seconds."""
     return max(size // 2, _SMALLEST) if took > _STEP_S else min(size + _SMALLEST, PAGE)
 
 
@@ -121,8 +121,8 @@ def faded_memories(
 ) -> tuple[list[FadedMemory], int]:
     """The memories to be offered for forgetting, the most faded first, and how many are kept as the only record.
 
-    A memory is offered once it was not used for a half-life and its retention is below `forget_below`; what was
-    uncertain from the beginning is not offered on its first day.
+    A memory is offered once it was not used for a half-life and its retention is below `forget_below`; so an uncertain
+    one is not offered on its first day.
     """
     if plasticity.half_life is None or not plasticity.forget_below:
         return [], 0
@@ -155,7 +155,7 @@ def _retention(memory: Unused, plasticity: Plasticity, now: datetime) -> float:
 
 
 def _night_before(now: datetime, zone: ZoneInfo, hour: int) -> datetime:
-    """The owner's latest night hour that has come; one that a change of time leaves out comes when it would have."""
+    """The owner's latest past night hour; one skipped by daylight saving counts at the time it would have had."""
     local = now.astimezone(zone)
     for days in (0, 1):
         night = (local - timedelta(days=days)).replace(hour=hour, minute=0, second=0, microsecond=0, fold=0)

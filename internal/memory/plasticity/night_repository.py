@@ -1,4 +1,4 @@
-"""When the nightly maintenance of an owner's memory was done last."""
+"""The times of the last nightly maintenance of owners' memories."""
 
 from datetime import datetime
 from typing import Final

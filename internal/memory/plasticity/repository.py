@@ -40,7 +40,7 @@ _SINCE = func.coalesce(_EDGE.strength_at, _EDGE.created_at).label("since")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A stored RELATES_TO edge: its strength, and since when it is that."""
+    """A stored RELATES_TO edge with its strength and the time at which that was set."""
 
     id: str
     strength: float
@@ -52,7 +52,7 @@ def change_strength(
 ) -> float | None:
     """Adds an amount, which may be negative, to the links from one memory to another, within [0, 1].
 
-    The strength of the strongest then; None if there is no link.
+    Returns the strength of the strongest of them; None if there is no link.
     """
     between = and_(_EDGE.source == source, _EDGE.target == target, _EDGE.type == RELATES_TO, *visible())
     query = select(_EDGE.id).where(_EDGE.user_id == user_id, between)
@@ -66,7 +66,7 @@ def change_strength(
 
 
 def weaken_below(connection: Connection, user_id: int, threshold: float, amount: float, now: datetime) -> int:
-    """Weakens every link below the threshold and not at 0 by an amount. Returns their number."""
+    """Weakens every link below the threshold and above 0 by an amount. Returns their number."""
     weak = and_(*_visible_links(user_id), _EDGE.strength < threshold, _EDGE.strength > 0)
     return _set_strength(connection, user_id, weak, _bounded(_EDGE.strength - amount), now)
 
@@ -83,7 +83,7 @@ def strongest(
     query = select(_EDGE.target, _EDGE.strength).where(
         _EDGE.user_id == user_id, _EDGE.source == memory_id, _EDGE.type == RELATES_TO, *visible()
     )
-    # Chosen by strength here: asked to, SQLite reads every strong link of the owner instead of those of the memory.
+    # Filtered by strength here: in the query, SQLite would read all strong links of the owner, not of the memory.
     found = [(row.target, row.strength) for row in connection.execute(query) if row.strength >= min_strength]
     return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
@@ -102,7 +102,7 @@ def links_among(connection: Connection, user_id: int, memory_ids: Collection[str
     """The links that have both ends among these memories."""
     wanted = sorted(set(memory_ids))[:CHUNK]
     rows = connection.execute(_AMONG, {"owner": user_id, "ids": wanted})
-    # Chosen by type here: asked to, SQLite reads every link of the owner instead of those at the memories.
+    # Filtered by type here: in the query, SQLite would read all links of the owner, not those at the memories.
     found = (row for row in rows if row.type == RELATES_TO)
     return [Link(row.id, row.strength, row.since) for row in found]
 
@@ -110,7 +110,7 @@ def links_among(connection: Connection, user_id: int, memory_ids: Collection[str
 def links_after(connection: Connection, user_id: int, after: Link | None, limit: int) -> list[Link]:
     """A page of all links of an owner, hidden ones too, weakest first.
 
-    What decays moves down, behind the page; what grows is met once more, and has nothing left to settle.
+    A link that decays moves down, behind the page; one that grows is read once more and is settled already.
     """
     ours = and_(_EDGE.user_id == user_id, _EDGE.type == RELATES_TO, _EDGE.strength.is_not(None))
     query = select(_EDGE.id, _EDGE.strength, _SINCE).where(ours)
@@ -123,7 +123,7 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
     """Sets the strengths of these links as of `now`, except those changed since they were read. Returns the number."""
     if not links:
         return 0
-    # One number for all: they change at one moment, and later changes still have larger ones.
+    # One revision for all: they change at one moment, and later changes still have larger ones.
     given = {"owner": user_id, "at": now, "new_rev": next_rev(connection, user_id)}
     rows = [{**given, "edge": link.id, "was": link.strength, "seen": link.since, "new": new} for link, new in links]
     changed = connection.execute(_SETTLE, rows).rowcount
@@ -132,7 +132,7 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
 
 
 def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_strength: float) -> int:
-    """Deletes those of these links that are weaker now, hidden ones too. Returns their number."""
+    """Deletes the links among these that are weaker now, hidden ones too. Returns their number."""
     removed = 0
     for chunk in chunks(ids):
         chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(chunk))
@@ -175,7 +175,7 @@ _SETTLE: Final = (
 
 
 def _visible_links(user_id: int) -> Iterator[ColumnElement[bool]]:
-    """What the specification's statements match: RELATES_TO of this owner, and nothing that is being forgotten.
+    """Conditions that match like the specification's statements: RELATES_TO of this owner, except hidden ones.
 
     Hidden memories are looked up once for the statement, not once for each edge.
     """
@@ -196,7 +196,7 @@ def _set_strength(
 
 
 def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -> int:
-    """Deletes the observations and evidence of edges."""
+    """Deletes the chosen edges with their observations and evidence."""
     of_edges = observations.c.target.in_(_ids(chosen))
     of_links = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
     evidence.remove_selected(connection, user_id, "observation", observations.c.id, of_links)
@@ -206,7 +206,7 @@ def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -
 
 
 def _log(connection: Connection, user_id: int, chosen: ColumnElement[bool], op: str) -> None:
-    """Records deletions in the change log; call it before the deletion, while the edges can still be found."""
+    """Records changes of edges in the change log; call it before a deletion, while the edges can still be found."""
     rows = select(literal(user_id), literal(EDGE_CHANGE), _EDGE.id, literal(op)).where(chosen)
     record_selected(connection, user_id, rows)
 
@@ -224,11 +224,11 @@ def associated(
 ) -> list[tuple[str, str, float]]:
     """(one of these, a memory linked to it, strength), strongest first, for links of at least that strength.
 
-    Hidden links are left out, and those among the given memories; what they lead to may be hidden.
+    Hidden links and links among the given memories are left out; the linked memories may be hidden.
     """
     wanted = sorted(set(memory_ids))[:CHUNK]
     given = {"owner": user_id, "ids": wanted}
-    # Chosen by strength here: asked to, SQLite reads every strong link of the owner instead of those of the memories.
+    # Filtered by strength here: in the query, SQLite would read all strong links of the owner, not of the memories.
     links = [tuple(row) for query in _LINKS for row in connection.execute(query, given)]
     inside = set(wanted)
     outward = [
@@ -240,7 +240,7 @@ def associated(
 
 
 def conflicts_of(connection: Connection, user_id: int, memory_ids: Collection[str]) -> dict[str, str]:
-    """The contradictions that nobody has settled between these memories and others, each with one of its sides."""
+    """The unsettled contradictions between these memories and others, each with one of its sides."""
     found: dict[str, str] = {}
     for row in connection.execute(_CONFLICTS, {"owner": user_id, "ids": sorted(set(memory_ids))[:CHUNK]}):
         found.setdefault(row.source, row.target)

@@ -16,9 +16,9 @@ _FAR: Final = timedelta(days=365_000)
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """`retention` in [0, 1] is that of now; it began at `confidence` when the memory was used last.
+    """The `retention` of a memory now, in [0, 1]; it began at `confidence` when the memory was used last.
 
-    `half_life` None: it does not fade. `faded_at` is when it falls below what is offered for forgetting, None: never.
+    `half_life` None: it does not fade. `faded_at` is when it will be offered for forgetting, None: never.
     """
 
     id: str

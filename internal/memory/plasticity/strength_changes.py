@@ -1,7 +1,7 @@
 """The five plasticity operations of the memory-graph specification, each exactly its statement.
 
-They act on the stored strengths when they are called; a strength counts as of that moment then. What fades by itself is
-the nightly maintenance's.
+They act on the stored strengths when they are called; a changed strength counts from that moment. Decay by time is done
+by the nightly maintenance.
 """
 
 from collections.abc import Collection
@@ -21,7 +21,7 @@ def strengthen(
 ) -> float:
     """Hebbian learning: adds an amount in [0, 1] to RELATES_TO from one memory to the other; at most 1.
 
-    The strength then. Raises NotFound for memories that are not linked in this direction, Refused("amount").
+    Returns the new strength. Raises NotFound for memories that are not linked in this direction, Refused("amount").
     """
     return _changed(connection, user_id, source_id, target_id, _share("amount", amount), now)
 
@@ -29,7 +29,7 @@ def strengthen(
 def weaken(
     connection: Connection, user_id: int, source_id: str, target_id: str, amount: float, *, now: datetime
 ) -> float:
-    """Synaptic depression: subtracts an amount in [0, 1], not below 0. As `strengthen`."""
+    """Synaptic depression: subtracts an amount in [0, 1], not below 0. Otherwise like `strengthen`."""
     return _changed(connection, user_id, source_id, target_id, -_share("amount", amount), now)
 
 
@@ -62,9 +62,9 @@ def associations(
 def touch_used(
     connection: Connection, user_id: int, node_ids: Collection[str], now: datetime, plasticity: Plasticity
 ) -> int:
-    """Memories used together for one answer: each access is counted, and every link among them strengthened.
+    """Counts one access of each memory used for an answer and strengthens every link among them.
 
-    A link first decays to now, so that it does not matter when maintenance ran last. How many links were strengthened.
+    A link first decays to now, so that it does not matter when maintenance ran last. Returns the number of these links.
     """
     if not node_ids:
         return 0

@@ -13,7 +13,7 @@ SPECIFIED: Final = 20
 """The limit of the specification's own statements."""
 
 ALL: Final = 1_000
-"""The limit where they have none: that of any list of this product."""
+"""The limit of statements without one, as of any list of this product."""
 
 
 class Answering(NamedTuple):
@@ -31,7 +31,7 @@ class Contradicting(NamedTuple):
 
 
 def by_concept(connection: Connection, user_id: int, concept: str, *, limit: int = SPECIFIED) -> list[Node]:
-    """The memories that have a concept, last accessed first; before them those that never were accessed."""
+    """The memories that have a concept: those never accessed first, then the last accessed."""
     return query_repository.about_concept(connection, user_id, concept, limit)
 
 
@@ -51,7 +51,7 @@ def preferences(connection: Connection, user_id: int, category: str | None = Non
 
 
 def shared_concepts(connection: Connection, user_id: int, memory_id: str, *, limit: int = SPECIFIED) -> list[Node]:
-    """Other memories that share a concept with this one, those that share most first.
+    """Other memories that share a concept with this one, those with most shared concepts first.
 
     Raises NotFound for an unknown node, Refused("wrong_label") for one that is no memory.
     """

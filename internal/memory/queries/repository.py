@@ -18,18 +18,18 @@ _other: Final = graph_nodes.alias("other")
 _edge: Final = graph_edges.alias("edge")
 
 _ONE_MEMORY: Final = (_memory.c.user_id, _memory.c.id)
-"""The whole key: a group by it has one value of every other column."""
+"""The whole primary key, so that a group by it has one value of every other column."""
 
 
 def about_concept(connection: Connection, user_id: int, concept: str, limit: int) -> list[Node]:
-    """(m:Memory)-[:HAS_CONCEPT]->(c:Concept {name}), last accessed first; before them those that never were.
+    """(m:Memory)-[:HAS_CONCEPT]->(c:Concept {name}): those never accessed first, as in Cypher, then the last accessed.
 
-    So Cypher orders what has no value. The concepts of exactly this name, else those that differ in case only.
+    The concepts have exactly this name, else a name that differs in case only.
     """
     query = _pairs(user_id, "HAS_CONCEPT", _memory, "Memory", _other, "Concept")
     order = (_memory.c.last_accessed.desc().nulls_first(), _memory.c.created_at.desc(), _memory.c.id)
     chosen = query.with_only_columns(_memory.c.id).where(_other.c.id.in_(_named(connection, user_id, concept)))
-    # Grouped: a memory that two concepts of the name lead to is found once.
+    # Grouped, so that a memory with two concepts of the name is found once.
     ids = connection.execute(chosen.group_by(*_ONE_MEMORY).order_by(*order).limit(limit)).scalars().all()
     return _read(connection, user_id, ids)
 
@@ -57,7 +57,7 @@ def preferences(connection: Connection, user_id: int, category: str | None, limi
 
 
 def sharing_concepts(connection: Connection, user_id: int, memory_id: str, limit: int) -> list[Node]:
-    """(m1:Memory {id})-[:HAS_CONCEPT]->(c:Concept)<-[:HAS_CONCEPT]-(m2:Memory): each m2 once, who shares most first."""
+    """(m1:Memory {id})-[:HAS_CONCEPT]->(c:Concept)<-[:HAS_CONCEPT]-(m2:Memory): each m2 once, most shared first."""
     own = graph_edges.alias("own")
     ours = and_(own.c.user_id == user_id, own.c.source == memory_id, own.c.type == "HAS_CONCEPT")
     query = _pairs(user_id, "HAS_CONCEPT", _memory, "Memory", _other, "Concept")
@@ -119,14 +119,14 @@ def listing(
 
 
 def count(connection: Connection, user_id: int, label: str, statuses: Collection[str] = ()) -> int:
-    """How many there are."""
+    """The number of nodes that `listing` would find."""
     counted = _chosen(label, statuses).with_only_columns(func.count())
     return connection.execute(counted, {"owner": user_id}).scalar_one()
 
 
 @lru_cache(maxsize=100)
 def _page(label: str, statuses: tuple[str, ...]) -> Select[Any]:
-    """Built once, for every question lists the owner's instructions."""
+    """The statement of a page, built once, because every question lists the owner's instructions."""
     node = graph_nodes.c
     due = [node.at.is_(None), node.at] if label == "Goal" else []
     said = func.coalesce(node.said_at, node.created_at)

@@ -20,7 +20,7 @@ State = Literal["pending", "answered", "declined", "passed"]
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """One question to the owner: what it is about and of which nodes (of a suggestion, its id).
+    """One question to the owner: its subject and the ids of its nodes or its suggestion.
 
     `passed`: another question came before it was answered. `declined`: never asked again. `answer` is the tap.
     """
@@ -34,7 +34,7 @@ class AskedQuestion:
 
 
 def note(connection: Connection, user_id: int, about: About, refs: Sequence[str], now: datetime) -> AskedQuestion:
-    """Stores a question that is being asked; a pending one before it becomes `passed`."""
+    """Stores a question that is being asked; an earlier pending one becomes `passed`."""
     before = _OURS & (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
     connection.execute(update(suggestions).where(before).values(state="passed", decided_at=now))
     asked = AskedQuestion(new_id(), about, list(refs), "pending", now)

@@ -37,9 +37,9 @@ Next = tuple[About, Sequence[str]]
 def next_question(
     connection: Connection, user_id: int, plasticity: Plasticity, now: datetime, *, fading: bool = True
 ) -> Next | None:
-    """What to ask about and the ids of the nodes or the suggestion; None if there is nothing.
+    """The subject of the next question and the ids of its nodes or its suggestion; None if there is none.
 
-    Without `fading` fading memories are not looked for, which would read every memory unused for long.
+    Without `fading` the search for fading memories is left out: it reads every memory unused for long.
     """
     for about in AGAIN_AFTER:
         if about == "fading" and not fading:
