@@ -1,4 +1,4 @@
-"""Stored assertions, that is claims of the knowledge graph or observations of the memory graph, and their evidence."""
+"""Stored assertions (claims of the knowledge graph, observations of the memory graph) and their evidence."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,7 +20,7 @@ S = TypeVar("S", bound=Assertion)
 
 
 class Assertions(Generic[S]):
-    """The assertions of one kind: their kind of evidence, their table, and what reads a row of it."""
+    """The assertions of one kind: their kind of evidence, their table, and the function that reads its rows."""
 
     def __init__(self, kind: Kind, table: Table, read: Callable[[Row[Any]], S]) -> None:
         self._kind, self._table, self._read = kind, table, read
@@ -45,25 +45,25 @@ class Assertions(Generic[S]):
     def supported_alone_by(
         self, connection: Connection, user_id: int, lines: Lines, texts_of: Callable[[S], Iterable[str]]
     ) -> list[S]:
-        """The assertions that would lose all lines without these, or hold a word that only these lines say."""
+        """The assertions that have only these lines, or hold a word that only these lines say."""
         found = self.supported_by(connection, user_id, lines)
         support = evidence.rows(connection, user_id, self._kind, [one.id for one in found])
         return [one for one in found if _depends(texts_of(one), support.get(one.id, ()), lines)]
 
     def unsupported(self, connection: Connection, user_id: int, assertions: Sequence[S]) -> list[S]:
-        """Those of these assertions that no line supports."""
+        """The assertions among these that no line supports."""
         supported = evidence.rows(connection, user_id, self._kind, [one.id for one in assertions])
         return [one for one in assertions if one.id not in supported]
 
     def withdraw(self, connection: Connection, user_id: int, assertions: Iterable[S], lines: Lines) -> None:
-        """Takes the support of these lines away from these assertions."""
+        """Removes the support of these lines from these assertions."""
         targets = [evidence.target(self._kind, one.id) for one in assertions]
         evidence.remove_support(connection, user_id, targets, lines)
 
     def change(
         self, connection: Connection, user_id: int, ids: Collection[str], *only: ColumnElement[bool], **values: Any
     ) -> None:
-        """Changes those of these assertions that meet the conditions `only`."""
+        """Changes the assertions among these that meet the conditions `only`."""
         columns = self._table.c
         for part in chunks(ids):
             ours = update(self._table).where(columns.user_id == user_id, columns.id.in_(part), *only)

@@ -1,4 +1,4 @@
-"""What facts, which follow from claims, and memories, which follow from observations, have in common."""
+"""The common base of deriving facts from claims and memories from observations."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -30,7 +30,7 @@ class DerivedChanges:
 class Projector:
     """Derives rows for one owner within one transaction and collects the changes. `run_id` is the run that causes them.
 
-    With `forgetting` claims or observations were deleted: nothing that is derived from the others keeps their words.
+    `forgetting` means that assertions were deleted and no derived row may keep their words.
     """
 
     event_types: ClassVar[Mapping[str, str]]

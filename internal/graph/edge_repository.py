@@ -62,7 +62,7 @@ def add_edge(
 ) -> Edge:
     """Stores a checked edge between two visible nodes of this owner; ends that were merged away are followed.
 
-    Raises NotFound for an end that is not there, Refused as `registry.check_edge`, "self_loop" and "id_taken".
+    Raises NotFound for a missing end, Refused like `registry.check_edge`, and also "self_loop" and "id_taken".
     """
     source, target = (_end_node(connection, user_id, end) for end in (source_id, target_id))
     checked = registry.check_edge(type, source.label, target.label, properties, zone=zone)
@@ -92,7 +92,7 @@ def add_edge(
 
 
 def _is_taken(connection: Connection, edge_id: str) -> bool:
-    """Edges of any owner: they may be looked up by id alone."""
+    """Whether an edge of any owner has this id: edges may be looked up by id alone."""
     with across_owners(connection):
         return connection.execute(select(graph_edges.c.id).where(graph_edges.c.id == edge_id)).first() is not None
 
@@ -185,7 +185,7 @@ _DELETE_FACT: Final = delete(facts).where(facts.c.user_id == bindparam("owner"),
 def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:
     """The conditions of a filter over rows of `graph_edges`.
 
-    Without `at`, what has not begun yet holds too: only what has ended is left out.
+    Without `at`, edges that have not begun yet are included; only ended ones are left out.
     """
     edge, conditions = graph_edges.c, list[ColumnElement[bool]]()
     if wanted.types:
@@ -211,7 +211,7 @@ def edge_of(row: Row[Any]) -> Edge:
 
 
 def _stored_columns(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str, Any]:
-    """Strength is a column only: one statement weakens all edges without a look into JSON."""
+    """The columns of checked attributes. Strength has a column only, so that one statement can weaken all edges."""
     props = {name: value for name, value in checked.items() if name != "strength"}
     strength = checked.get("strength")
     return {"props": props, "strength": strength, "strength_at": None if strength is None else strength_at}
@@ -222,7 +222,7 @@ def _end_node(connection: Connection, user_id: int, node_id: str) -> Node:
 
 
 def _at_node(user_id: int, node_id: str) -> ColumnElement[bool]:
-    """Both ends as two index searches: asked with OR, SQLite reads every edge of the owner."""
+    """The condition for a node at an end, as two index searches: with OR, SQLite would read all edges of the owner."""
     at = [
         select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c[end] == node_id)
         for end in ("source", "target")
@@ -232,7 +232,7 @@ def _at_node(user_id: int, node_id: str) -> ColumnElement[bool]:
 
 def _label(connection: Connection, user_id: int, node_id: str) -> str:
     node = get_node(connection, user_id, node_id, hidden=True)
-    assert node is not None  # a node goes with its edges
+    assert node is not None  # a node is deleted with its edges
     return node.label
 
 

@@ -53,9 +53,9 @@ def edges_between(
     now: datetime,
     limit: int,
 ) -> list[Edge]:
-    """The visible edges of either direction between two sets of nodes, at most some thousands each.
+    """The visible edges in both directions between two sets of at most some thousand nodes.
 
-    With more than `limit` in a direction the choice is stable.
+    If a direction has more than `limit`, always the same ones are chosen.
     """
     found: dict[str, Edge] = {}
     for near, far in _ENDS:
@@ -88,7 +88,7 @@ def busiest(connection: Connection, user_id: int, *, limit: int) -> Sequence[str
 
 
 def _edge_time(wanted: EdgeFilter) -> ColumnElement[bool]:
-    """The time of an edge: the beginning of a fact, else when the edge was stored."""
+    """The time of an edge: the beginning of a fact, else the time of storing."""
     if wanted.at is None:
         return graph_edges.c.id.is_not(None)
     return or_(graph_edges.c.type == FACT, graph_edges.c.created_at <= wanted.at)

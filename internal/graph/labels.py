@@ -27,13 +27,13 @@ from pydantic import (
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The accepted values of a property, as a refusal words them."""
+    """The accepted values of a property in the words of a refusal."""
 
     words: str
 
 
 def _time(value: Any, info: ValidationInfo) -> Any:
-    """An ISO 8601 text or a datetime, in UTC; one without a zone is of the zone given with the check."""
+    """Converts an ISO 8601 text or a datetime to UTC; one without a zone is in the zone given with the check."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -75,7 +75,7 @@ Clock = Annotated[
 Date = Annotated[str, StringConstraints(pattern=re.compile(r"^\d{4}-\d\d-\d\d$")), Expected("a date as YYYY-MM-DD")]
 
 SUMMARY: Final = 120
-"""Characters of a memory's content that are its default summary: one line of a list."""
+"""Characters of the default summary of a memory, its beginning: one line of a list."""
 
 
 def beginning(content: str) -> str:
@@ -118,7 +118,7 @@ class Keyword(Label):
 
 
 class Described(Label):
-    """A label shared with the knowledge graph, which calls the description `summary`."""
+    """The base of labels shared with the knowledge graph, which calls the description `summary`."""
 
     description: Text | None = None
     aliases: Names = Field(default_factory=list)
@@ -262,10 +262,10 @@ class Day(Label):
 class NodeSchema:
     """How a label is stored. `derived` labels follow from other rows and are never written as nodes.
 
-    `columns` are the columns of `graph_nodes` that mirror a property, because it is filtered or sorted by; `searched`
-    the properties that make the text by which the node is found; `by_name`: the name and aliases are keys to find it.
-    `created` says whether the specification shows when it was stored. `sentence` is the property that identifies a
-    node without a name.
+    `columns` are the columns of `graph_nodes` that copy a property for filtering or sorting; `searched` are the
+    properties that make the text by which the node is found; `by_name`: its name and aliases are keys to find it.
+    `created`: the specification has the time of storing. `sentence` is the property that identifies a node without
+    a name.
     """
 
     model: type[Label]
@@ -314,4 +314,4 @@ NODES: Final[Mapping[str, NodeSchema]] = {schema.label: schema for schema in _WR
 """Every label by its name."""
 
 MENTIONED: Final = ("Entity", "Concept", "Preference", "Topic")
-"""The labels of what events of the chronicle mention: its specification calls all of them Entity."""
+"""The labels of nodes that events of the chronicle mention: its specification calls all of them Entity."""

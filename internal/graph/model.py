@@ -36,7 +36,7 @@ class Node:
 
     @property
     def dated(self) -> datetime:
-        """When it was said, which for an import is long before it was stored; the date by which it is shown."""
+        """The date that is shown: when it was said, which for an import is long before it was stored."""
         return self.said_at or self.created_at
 
     @property
@@ -50,7 +50,7 @@ class Node:
 
     @property
     def summary(self) -> str:
-        """What the knowledge graph calls a node's summary: the description, else a memory's own summary."""
+        """The summary in the knowledge graph's sense: the description, else a memory's own summary."""
         return str(self.properties.get("description") or self.properties.get("summary") or "")
 
     def owner_set(self, name: str) -> bool:
@@ -62,8 +62,8 @@ class Node:
 class Edge:
     """One directed edge. Intervals are [valid_at, invalid_at); None is open or unknown.
 
-    `created_at` and `expired_at` are what we knew, `valid_at` and `invalid_at` what held. `*_origin` are the ends as
-    they were written: a merge moves `source` and `target`, a split moves them back.
+    `created_at` and `expired_at` limit when we knew it, `valid_at` and `invalid_at` when it held. `*_origin` are the
+    ends as they were written: a merge moves `source` and `target`, a split moves them back.
     """
 
     user_id: int
@@ -86,10 +86,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
-    """Which edges a traversal follows: of these types (empty = all), holding at this moment.
+    """The edges that a traversal follows: of these types (empty = all), holding at this moment.
 
-    `at` None leaves out what has ended or expired by now; `include_invalid` follows everything. `known_at` asks for
-    what had been stored by then and not yet expired.
+    `at` None leaves out edges that have ended or expired by now; `include_invalid` follows all. `known_at` selects
+    edges that had been stored by then and not yet expired.
     """
 
     types: Sequence[str] = ()
@@ -121,7 +121,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class MergeUndo:
-    """What undoing a merge of two nodes needs besides the origins of edges and claims.
+    """The data for undoing a merge of two nodes besides the origins of edges and claims.
 
     `removed` are rows of duplicate edges and edges from a node to itself, as plain JSON values; `claims` are
     (claim id, edge id) of the current facts that may be projected differently now.

@@ -40,7 +40,7 @@ def entities_named(connection: Connection, user_id: int, keys: Collection[str], 
 
 
 def setters(connection: Connection, user_id: int, entity_id: str) -> dict[str, str]:
-    """The author of each name of an entity, by the folded name."""
+    """The setter of each name of an entity, by the folded name."""
     query = select(name_keys.c.key, name_keys.c.set_by).where(
         name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, ~name_keys.c.rejected
     )
@@ -48,7 +48,7 @@ def setters(connection: Connection, user_id: int, entity_id: str) -> dict[str, s
 
 
 def set_setters(connection: Connection, user_id: int, entity_id: str, set_by: Mapping[str, str]) -> None:
-    """Notes who set these names of an entity, by their folded keys."""
+    """Records the setters of these names of an entity, by their folded keys."""
     for key, setter in set_by.items():
         one = (name_keys.c.user_id == user_id) & (name_keys.c.entity_id == entity_id) & (name_keys.c.key == key)
         connection.execute(update(name_keys).where(one).values(set_by=setter))

@@ -22,7 +22,7 @@ from internal.storage.tables import graph_nodes, search_items as items
 from internal.storage.types import new_id
 
 VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & hidings.visible(graph_nodes.c.id)
-"""Neither merged away nor being forgotten."""
+"""The condition that a node is neither merged away nor being forgotten."""
 
 # Asked at every write: built once, for building a statement takes longer than running it.
 _BY_ID: Final = select(graph_nodes).where(
@@ -38,7 +38,7 @@ _OWNERS: Final = UUID("6c61706c-6163-5564-a077-6e65726e6f64")
 
 
 def owner_node_id(user_id: int) -> str:
-    """The id of the owner's own entity, whether it is stored yet or not."""
+    """The id of the owner's own entity, stored or not."""
     return str(uuid5(_OWNERS, str(user_id)))
 
 
@@ -65,10 +65,10 @@ def add_node(
     findable: bool = True,
     zone: tzinfo = UTC,
 ) -> Node:
-    """Stores a checked node. Raises Refused as `registry.check_node`, and "id_taken"; NotFound for an unknown owner.
+    """Stores a checked node. Raises Refused like `registry.check_node`, and "id_taken"; NotFound for an unknown owner.
 
-    `by` marks who set the given properties, without defaults; `zone` is for times without one. Nodes found through
-    something else, as people through their profiles, are not `findable`: no search item, no name keys.
+    `by` marks who set the given properties, without defaults; `zone` is for times without one. Nodes that are found in
+    another way, like people by their profiles, are not `findable`: no search item, no name keys.
     """
     checked = registry.check_node(label, properties, zone=zone)
     if node_id is not None and _is_taken(connection, node_id):
@@ -103,7 +103,7 @@ owner_of_node = owner_lookup(graph_nodes)
 
 
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
-    """The visible ones among these nodes of this owner, by id."""
+    """The visible nodes of this owner among these, by id."""
     return {row.id: node_of(row) for row in rows_of(connection, _BY_IDS, sorted(set(ids)), owner=user_id)}
 
 
@@ -114,7 +114,7 @@ def node_ids(connection: Connection, user_id: int) -> list[str]:
 
 
 def resolve_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Node | None:
-    """The node an id means now, redirects of merges followed; None if unknown or, without `hidden`, being forgotten."""
+    """The node of this id, redirects of merges followed; None if unknown or, without `hidden`, being forgotten."""
     seen: set[str] = set()
     while node_id not in seen:
         seen.add(node_id)
@@ -128,7 +128,7 @@ def resolve_node(connection: Connection, user_id: int, node_id: str, *, hidden: 
 def nodes(
     connection: Connection, user_id: int, wanted: NodeFilter = ANY_NODE, *, limit: int = 100, offset: int = 0
 ) -> list[Node]:
-    """Visible nodes of this kind in the order in which they came."""
+    """Visible nodes that pass the filter, in the order of storing."""
     query = _select(user_id, wanted).order_by(graph_nodes.c.created_at, graph_nodes.c.id)
     return [node_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
@@ -138,9 +138,9 @@ def count_nodes(connection: Connection, user_id: int, wanted: NodeFilter = ANY_N
 
 
 def nodes_named(connection: Connection, user_id: int, label: str, names: Collection[str]) -> list[Node]:
-    """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case.
+    """Visible nodes of a label whose own name (term, reference, preference) is one of these in any case.
 
-    For labels without a name the identifying sentence counts: a goal's description, a memory's content. The name of a
+    Labels without a name are found by the identifying sentence: a goal's description, a memory's content. The name of a
     merged node means the node it was merged into.
     """
     keys = sorted({registry.key_of(label, name) for name in names} - {""})[:CHUNK]
@@ -172,7 +172,7 @@ def update_node(
 ) -> Node:
     """Merges changed properties into a visible node (with `hidden` any) and marks who set them; None removes one.
 
-    `id` and `created` are accepted if they are as stored. Raises NotFound and Refused as `registry.check_node`. The
+    `id` and `created` are accepted if they are as stored. Raises NotFound, and Refused like `registry.check_node`. The
     caller decides whether a model may override the owner (`Node.owner_set`).
     """
     before = expect_found(get_node(connection, user_id, node_id, hidden=hidden), f"there is no node {node_id}")
@@ -207,7 +207,7 @@ def touch_nodes(connection: Connection, user_id: int, ids: Collection[str], now:
 
 
 def date_node(connection: Connection, node: Node, said_at: datetime | None) -> None:
-    """Notes when a memory was first said; a date by which it is shown, and no change of it."""
+    """Stores when a memory was first said, the date that is shown with it; this counts as no change of it."""
     if node.said_at != said_at:
         connection.execute(update(graph_nodes).where(_one(node.user_id, node.id)).values(said_at=said_at))
 
@@ -220,7 +220,7 @@ def redirect_node(connection: Connection, user_id: int, node_id: str, target_id:
 
 
 node_of = reader(Node, {"properties": "props"})
-"""A stored row as a node, whether it is visible or not."""
+"""Reads a stored row as a node, visible or not."""
 
 
 def item_kind(label: str) -> str:
@@ -266,7 +266,7 @@ def _marks(names: Collection[str], by: str, rev: int, now: datetime) -> dict[str
 
 
 def _given(stored: Collection[str], properties: Mapping[str, Any]) -> list[str]:
-    """The stored properties that somebody gave; what the knowledge graph calls a summary is the description."""
+    """The stored properties that were given; the `summary` of the knowledge graph is the description."""
     also = {"description"} if "summary" in properties else set()
     return [name for name in stored if name in properties or name in also]
 
@@ -284,6 +284,6 @@ def _one(user_id: int, node_id: str) -> ColumnElement[bool]:
 
 
 def _is_taken(connection: Connection, node_id: str) -> bool:
-    """Nodes of any owner: they may be looked up by id alone."""
+    """Whether a node of any owner has this id: nodes may be looked up by id alone."""
     with across_owners(connection):
         return connection.execute(select(graph_nodes.c.id).where(graph_nodes.c.id == node_id)).first() is not None

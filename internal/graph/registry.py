@@ -25,7 +25,7 @@ KEPT_BY_STORE: Final = frozenset({"id", "created"})
 
 _MARKS: Final = " .!?…,;:\"'«»„“”()-"
 _LONGEST_KEY: Final = 200
-"""Characters of a sentence that is its own key."""
+"""Most characters of a sentence that is its own key; longer ones are hashed."""
 
 _RANGES: Final = ("greater_than", "less_than", "finite_number", "string_pattern_mismatch", "value_error")
 
@@ -35,7 +35,7 @@ def check_node(
 ) -> dict[str, Any]:
     """The properties in stored form: with defaults, times in ISO 8601 of UTC, without None.
 
-    Times without a zone are of `zone`. Raises Refused. `derived` allows the labels of the chronicle's view.
+    Times without a zone are in `zone`. Raises Refused. `derived` allows the labels of the chronicle's view.
     """
     schema = schema_of(label)
     if schema.derived and not derived:
@@ -54,7 +54,7 @@ def check_edge(
     zone: tzinfo = UTC,
     derived: bool = False,
 ) -> dict[str, Any]:
-    """The attributes of an edge between nodes of these labels as they are stored; as `check_node`."""
+    """Like `check_node`, for the attributes of an edge between nodes of these labels."""
     relationship = relationship_of(type, source_label, target_label)
     if relationship.derived and not derived:
         raise Refused("derived", f"{type}: these edges follow from the chronicle's own rows and cannot be written")
@@ -62,12 +62,12 @@ def check_edge(
 
 
 def merged(label: str, before: Mapping[str, Any], changes: Mapping[str, Any], *, zone: tzinfo = UTC) -> dict[str, Any]:
-    """The checked properties after changes; None removes an optional one. Raises as `check_node`."""
+    """The checked properties after changes; None removes an optional one. Raises what `check_node` raises."""
     if label in NODES and "summary" in changes and "description" in NODES[label].model.model_fields:
         changes = {"description": changes["summary"]} | {k: v for k, v in changes.items() if k != "summary"}
     kept = dict(before)
     if label == "Memory" and "content" in changes and kept.get("summary") == beginning(kept["content"]):
-        del kept["summary"]  # it was made from the old content, and is made again
+        del kept["summary"]  # it was made from the old content and is made anew
     return check_node(label, {**kept, **changes}, zone=zone)
 
 
@@ -79,7 +79,7 @@ def schema_of(label: str) -> NodeSchema:
 
 
 def relationship_of(type: str, source_label: str, target_label: str) -> Relationship:
-    """Raises Refused("unknown_label" | "unknown_relationship" | "wrong_ends")."""
+    """Finds a relationship. Raises Refused("unknown_label" | "unknown_relationship" | "wrong_ends")."""
     for label in (source_label, target_label):
         schema_of(label)
     found = RELATIONSHIPS.get((type, source_label, target_label))
@@ -93,9 +93,9 @@ def relationship_of(type: str, source_label: str, target_label: str) -> Relation
 
 
 def columns_of(label: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a node's row, `props` among them, that hold its checked properties; empty ones are None.
+    """The columns of a node's row, including `props`, that hold its checked properties; empty ones are None.
 
-    Counters of accesses have columns only, and only if they were given.
+    Counters of accesses have columns only, and are set only if given.
     """
     schema = schema_of(label)
     columns: dict[str, Any] = dict.fromkeys(("subtype", "name", "name_key", "status", "at"))
@@ -112,7 +112,7 @@ def columns_of(label: str, properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def key_of(label: str, words: str) -> str:
-    """The identifying key of a node of this label: of its name or its sentence.
+    """The identifying key of a node of this label, from its name or its sentence.
 
     Punctuation around a sentence is ignored, and a long one is hashed, so that its text is not stored twice.
     """
@@ -129,7 +129,7 @@ def text_of(label: str, properties: Mapping[str, Any]) -> str:
     for name in schema_of(label).searched:
         value = properties.get(name)
         parts += [", ".join(value)] if isinstance(value, list) else [value] if value else []
-    # A short memory's summary is its content: said once.
+    # A short memory's summary equals its content, which stands there already.
     return "\n".join(dict.fromkeys(part for part in parts if part))
 
 

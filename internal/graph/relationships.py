@@ -1,6 +1,6 @@
 """Every relationship of the graph: its name, from which label to which, and its typed attributes.
 
-A relationship is known by all three, for `PART_OF` and `MENTIONS` exist in two specifications with other ends. Sources:
+A relationship is identified by name and ends: `PART_OF` and `MENTIONS` have other ends in two specifications. Sources:
 "Relationships" of the memory graph, "Edge" of the graph metadata, "Зв'язки" of the session chronicle.
 """
 
@@ -17,7 +17,7 @@ FACT: Final = "FACT"
 
 
 class Attributes(BaseModel):
-    """A relationship without attributes, and what every other has in common."""
+    """The attributes of a relationship without any, and the base of all others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -56,7 +56,7 @@ class RelationKind(Attributes):
 
 
 class FactAttributes(Attributes):
-    """`name` is free (WORKS_FOR). `episodes` are the ids of those that support it."""
+    """The attributes of a fact. `name` is free (WORKS_FOR), `episodes` are the ids of the supporting episodes."""
 
     name: Words
     fact: Words

@@ -23,7 +23,7 @@ _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
 
 
 def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> MergeUndo:
-    """Moves edges and claims from one node to another. Returns what cannot be restored from their origins.
+    """Moves edges and claims from one node to another. Returns the data that their origins do not restore.
 
     An edge that would duplicate one of the target's, or lead from it to itself, is deleted and returned, except facts,
     which are projected again afterwards.
@@ -44,9 +44,9 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
 def restore_ends(
     connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str], moved: MergeUndo
 ) -> None:
-    """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`, and what it returned.
+    """Undoes `repoint(from_id, to_id)`: moves rows written at one of `origins` back and restores what it returned.
 
-    `origins` are `from_id` and every node merged into it before. What was added to the target since stays with it.
+    `origins` are `from_id` and every node merged into it before. Later additions to the target stay there.
     """
     for end in _ENDS:
         origin = f"{end}_origin"
@@ -75,7 +75,7 @@ def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
 
 
 def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:
-    """Edges and claims at a node, with the evidence of those claims."""
+    """Deletes edges and claims at a node, with the evidence of those claims."""
     edges = _rows(connection, graph_edges, user_id, [node_id])
     claim_rows = _rows(connection, claims, user_id, [node_id])
     for chunk in chunks(claim_rows):
@@ -87,7 +87,7 @@ def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Dele
 
 
 def _take_doubles(connection: Connection, user_id: int, from_id: str, to_id: str) -> tuple[dict[str, Any], ...]:
-    """Deletes the edges at `from_id` that moving them would make superfluous; their rows as plain JSON values."""
+    """Deletes the edges at `from_id` that moving would make superfluous. Returns their rows as plain JSON values."""
     rows = [row for row in _rows(connection, graph_edges, user_id, [from_id, to_id]) if row.type != FACT]
     known = {_identity(row, from_id, to_id) for row in rows if from_id not in (row.source, row.target)}
     doubles = []
@@ -150,7 +150,7 @@ def _revive(connection: Connection, user_id: int, edge_id: str) -> None:
 
 
 def _unexpired(connection: Connection, user_id: int, edge_ids: Collection[str]) -> set[str]:
-    """Those of these edges that are not expired."""
+    """The edges among these that are not expired."""
     live = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c.expired_at.is_(None))
     return set(_chosen(connection, live, graph_edges.c.id, edge_ids))
 
@@ -164,7 +164,7 @@ def _chosen(
 
 
 def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:
-    # One search an end: asked with OR, SQLite reads every row of the owner.
+    # One search for each end: with OR, SQLite would read all rows of the owner.
     found = {
         row.id: row
         for end in _ENDS

@@ -1,7 +1,7 @@
 """The service of nodes and edges: typed writes through the registry, reads of one owner.
 
-Every function takes a connection and an owner and runs in the caller's transaction. What is hidden or merged away is
-left out unless it is asked for.
+Every function takes a connection and an owner and runs in the caller's transaction. Hidden and merged nodes and edges
+are left out unless they are asked for.
 """
 
 from internal.graph.edge_repository import (

@@ -16,7 +16,7 @@ from internal.storage.forgetting import hidings
 from internal.storage.tables import graph_edges, graph_nodes
 
 BATCH: Final = 5_000
-"""Nodes of one query; SQLite takes 32,766 values."""
+"""Most nodes of one query; SQLite takes 32,766 values."""
 
 MAX_NODES: Final = 10_000
 """Most nodes that one traversal visits: limits its time and memory."""
@@ -27,7 +27,7 @@ _MAX_STEPS: Final = 5 * MAX_NODES
 def distances(
     connection: Connection, user_id: int, start: str, *, hops: int, now: datetime, edges: EdgeFilter = CURRENT_EDGES
 ) -> dict[str, int]:
-    """How many hops away every visible node within `hops` is, the start (0) included.
+    """The distance in hops of every visible node within `hops` from the start, which is included with 0.
 
     `now` decides which edges still hold. Raises NotFound for a start that this owner does not have.
     """
@@ -46,13 +46,13 @@ def distances(
 def _steps(
     connection: Connection, user_id: int, frontier: Sequence[str], wanted: EdgeFilter, now: datetime, *, limit: int
 ) -> Iterator[str]:
-    """The visible nodes one hop on from a batch of nodes; at most `limit` a query."""
+    """The visible nodes one hop away from a batch of nodes; at most `limit` from each query."""
     edge = graph_edges.c
     for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
         there = and_(graph_nodes.c.user_id == edge.user_id, graph_nodes.c.id == far, VISIBLE)
         query = select(far).join_from(graph_edges, graph_nodes, there)
         query = query.where(graph_edges.c.user_id == user_id, hidings.visible(graph_edges.c.id), *holding(wanted, now))
         for chunk in chunks(frontier, BATCH):
-            # Where there are more, the same ones each time.
+            # If there are more, always the same ones.
             batch = query.where(near.in_(chunk)).order_by(near, edge.id).limit(limit)
             yield from connection.execute(batch).scalars()

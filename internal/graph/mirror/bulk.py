@@ -1,4 +1,4 @@
-"""Writes a new graph in the binary form of GRAPH.BULK, which the engine takes in without parsing a statement."""
+"""Writes a new graph in the binary format of GRAPH.BULK, which the engine loads without parsing statements."""
 
 import struct
 from collections import defaultdict
@@ -21,7 +21,7 @@ class BulkWriter:
         self._derived: set[tuple[str, int, int]] = set()
 
     def arguments(self, batch: Batch) -> list[Any]:
-        """The arguments for this batch without what was sent before, and without edges one of whose ends was not.
+        """The arguments for this batch, without nodes sent before and without edges that have an unsent end.
 
         Empty if nothing is left.
         """

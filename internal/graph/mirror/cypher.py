@@ -14,11 +14,11 @@ _TOKEN: Final = re.compile(
     r"""/\*.*?(?:\*/|\Z) | //[^\n]* | '(?:[^'\\]|\\.)*'? | "(?:[^"\\]|\\.)*"? | `[^`]*`? | \w+ | \S""",
     re.DOTALL | re.VERBOSE,
 )
-"""Comments, texts, quoted names, words and signs. What is not closed goes on to the end."""
+"""Comments, texts, quoted names, words and signs. An unclosed one extends to the end."""
 
 _MOST_READING: Final = 100_000
-"""The engine reads an expression two to four times for each level it stands in, and cannot be stopped meanwhile: 30
-brackets around a number take it hours. So much is less than a second, and eight brackets in one another."""
+"""The most readings of one expression: the engine reads it two to four times for each level, and cannot be stopped: 30
+brackets around a number take hours. This limit takes less than a second and allows eight nested brackets."""
 
 _CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENING: Final = frozenset({*_CLOSED_BY, "not", "case"})
@@ -33,7 +33,7 @@ _BETWEEN_VALUES: Final = frozenset(
     {"and", "as", "else", "end", "match", "optional", "or", "order", "return", "then", "unwind", "when", "where"}
     | {"with", "xor"}
 )
-"""Words that end what NOT or a sign began."""
+"""Words that end the level of NOT or of a sign."""
 
 _DEEPEST_PARAMETER: Final = 50
 
@@ -41,7 +41,7 @@ _DEEPEST_PARAMETER: Final = 50
 def check(cypher: str, params: Mapping[str, Any]) -> None:
     """Refuses statements that read anything but the owner's graph: `LOAD CSV` opens files and URLs on the server.
 
-    Also those that would keep the engine from everybody else. Raises Refused("cypher" | "nested" | "params"), the
+    Also refuses those that would block the engine for everybody. Raises Refused("cypher" | "nested" | "params"), the
     latter for a name that would be read as a part of the statement.
     """
     tokens = list(_tokens(cypher))
@@ -58,17 +58,17 @@ def check(cypher: str, params: Mapping[str, Any]) -> None:
 
 
 def _tokens(cypher: str) -> Iterator[str]:
-    """Words in lower case, and signs. A text or a quoted name is only its quote."""
+    """The words in lower case, and the signs. A text or a quoted name is only its quote."""
     for token in _TOKEN.findall(cypher):
         if not token.startswith(("/*", "//")):
             yield token[0] if token[0] in "'\"`" else token.lower()
 
 
 def _readings(tokens: list[str]) -> Iterator[int]:
-    """How often the engine reads, at worst, each thing that opens a level: a bracket, NOT, CASE, a sign before a value.
+    """The most readings by the engine of each token that opens a level: a bracket, NOT, CASE, a sign before a value.
 
-    A level of NOT or of a sign counts up to the next comma, AND or the like, or the end of its bracket, that of CASE
-    up to a comma or that end: that is longer than they last. Raises Refused("cypher") for brackets that do not match.
+    A level of NOT or of a sign counts up to the next comma, AND or the like, or the end of its bracket; that of CASE
+    up to a comma or that end. Real levels are shorter. Raises Refused("cypher") for brackets that do not match.
     """
     outer: list[tuple[str, int, int, int]] = []
     begin = case = depth = 0
@@ -97,7 +97,7 @@ def _readings(tokens: list[str]) -> Iterator[int]:
 
 
 def _ends_value(token: str) -> bool:
-    """Whether a `-` behind this is between two values, not the sign of one."""
+    """Whether a `-` after this token is between two values, not the sign of one."""
     is_word = token[0].isalnum() or token[0] == "_"
     return token in ")]}'\"`" or (is_word and not _BEFORE_A_VALUE.fullmatch(token))
 
@@ -141,7 +141,7 @@ def json_of(value: Any) -> Any:
 
 
 def _thing(value: Any) -> Any:
-    """The client's classes are recognised by their attributes, because it is imported only where a mirror is used."""
+    """Converts a node, edge or path, recognised by its attributes: the client is imported only for a mirror."""
     if hasattr(value, "labels"):
         label = (value.labels or [""])[0]
         return {"id": value.properties.get("id"), "label": label, "properties": json_of(value.properties)}

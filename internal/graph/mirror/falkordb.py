@@ -1,6 +1,6 @@
 """The mirror in FalkorDB: one graph for each owner, and a mark of the last mirrored change.
 
-The mark has the graph's name as its hash tag, so that in a cluster both are on one shard and are lost together.
+The mark has the graph's name as its hash tag, so that a cluster keeps both on one shard and loses both together.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ INSTALL: Final = (
 )
 
 _CHUNK: Final = 250
-"""Rows of one statement: formatting it blocks the event loop, for some milliseconds at this size."""
+"""Most rows of one statement: formatting it blocks the event loop, for some milliseconds at this size."""
 
 _WRITING_S: Final = 60.0
 _CONNECTING_S: Final = 3.0
 _GRACE_S: Final = 2.0
-"""How long after the timeout of a statement the engine may stay silent."""
+"""Seconds after the timeout of a statement for which the engine may stay silent."""
 
 
 class Falkor:
@@ -152,7 +152,7 @@ async def _connection(url: str) -> Connection:
 
     address = re.sub("^falkor(s?)://", r"redis\1://", url)
     waiting: dict[str, Any] = {"socket_timeout": _WRITING_S, "socket_connect_timeout": _CONNECTING_S}
-    # A server that was started again has closed our connections: tried once more, and only then given up.
+    # A restarted server has closed our connections, so a failed call is retried once.
     waiting["retry"] = Retry(NoBackoff(), 1, supported_errors=(Disconnected,))
     single = Redis.from_url(address, decode_responses=True, **waiting)
     try:
@@ -199,7 +199,7 @@ async def _remove(graph: AsyncGraph, batch: Batch) -> None:
     for label in NODES:
         await _write_rows(graph, f"MATCH (n:{label} {{id: row}}) DELETE n", sorted(batch.gone_nodes))
     for type in STORED_TYPES:
-        # An edge that is put in may have led elsewhere before.
+        # An edge that is put in may have had other ends before.
         moved = {edge.id for edge in batch.edges if edge.type == type and edge.id is not None}
         wanted = sorted(batch.gone_edges | moved)
         await _write_rows(graph, f"MATCH ()-[r:{type} {{id: row}}]->() DELETE r", wanted)
@@ -268,7 +268,7 @@ class _NoGraph(Exception):
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Translates errors of the client to MirrorUnavailable, without the statement, which holds people's words."""
+    """Translates errors of the client into MirrorUnavailable, without the statement, which holds people's words."""
     from redis.exceptions import RedisError
 
     try:
@@ -279,7 +279,7 @@ def _translated() -> Iterator[None]:
 
 @contextmanager
 def _translated_errors(seconds: float) -> Iterator[None]:
-    """The engine's error about an owner's statement as Refused. Raises TimeoutError when it does not answer."""
+    """Translates errors of an owner's statement into Refused. Raises TimeoutError when the engine does not answer."""
     from redis.exceptions import ConnectionError as Disconnected, ResponseError, TimeoutError as Silent
 
     try:
@@ -307,7 +307,7 @@ def _refusal(said: str, seconds: float) -> Exception:
 
 
 def _error_text(error: Exception) -> str:
-    """The kind of the error; the engine's own words only, as the client's tell where its socket is."""
+    """The kind of the error, with the engine's words but not the client's, which contain the path of its socket."""
     from redis.exceptions import ResponseError
 
     kind = type(error).__name__

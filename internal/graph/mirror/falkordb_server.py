@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _READY_S, _STOP_S = 10.0, 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
 _LONGEST_SOCKET: Final = 100
-"""Bytes of a socket's path; the system's own limit is 104 or 108 with its end."""
+"""Most bytes of a socket's path; the system's limit is 104 or 108 with the final NUL."""
 
 _QUERY_BYTES: Final = 256 * 2**20
 """Memory limit of one statement. The engine may check too late; then the system ends this process first."""
@@ -32,7 +32,7 @@ _FIRST_TO_GO: Final = "1000"
 
 
 class EmbeddedFalkor:
-    """One FalkorDB server on a socket in a folder that is closed to others. `rows` bounds what a statement gives."""
+    """A FalkorDB server on a socket in a folder closed to others. `rows` limits the rows that a statement returns."""
 
     def __init__(self, folder: Path, *, rows: int) -> None:
         self._folder, self._rows = folder, rows
@@ -48,7 +48,7 @@ class EmbeddedFalkor:
         return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
-        """Returns when it answers. Raises ConfigurationError if it is not installed, and MirrorUnavailable."""
+        """Starts the server and waits for its answer. Raises ConfigurationError if not installed, MirrorUnavailable."""
         server, module = binaries()
         try:
             await asyncio.to_thread(self._prepare)
@@ -64,7 +64,7 @@ class EmbeddedFalkor:
         await self._until_ready(self._process)
 
     async def stop(self) -> None:
-        """Ends it in order, by force after some seconds. Stopping twice does nothing."""
+        """Stops the server, by force after some seconds. Stopping twice does nothing."""
         process = self._process
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -114,7 +114,7 @@ class EmbeddedFalkor:
             "loglevel": "warning",
         }
         module_options = {
-            # Where files may be read from: LOAD CSV is refused before, and would find nothing.
+            # The folder of readable files: LOAD CSV is refused anyway, and would find nothing.
             "IMPORT_FOLDER": f"{folder}/nothing/",
             "TEMP_FOLDER": folder,
             "RESULTSET_SIZE": str(self._rows + 1),
@@ -137,7 +137,7 @@ class EmbeddedFalkor:
 
 @contextlib.asynccontextmanager
 async def running(folder: Path, *, rows: int) -> AsyncIterator[EmbeddedFalkor]:
-    """A server for the time of the block. One that ends, or cannot be started yet, is started again.
+    """Runs a server during the block. If it ends, or cannot be started yet, it is started again.
 
     Raises ConfigurationError if it is not installed.
     """
@@ -187,13 +187,13 @@ async def end_orphan(socket: Path) -> None:
 
 
 def _bound_to_us() -> Sequence[str]:
-    """On Linux the child ends when the bot is killed; elsewhere the next start ends a leftover process."""
+    """A command prefix that ends the child when the bot is killed, on Linux; elsewhere the next start ends it."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
 
 
 def _offer_to_the_system(pid: int) -> None:
-    """Where memory runs out, Linux ends this process rather than the bot."""
+    """Makes Linux end this process rather than the bot when memory runs out."""
     with contextlib.suppress(OSError):  # another system, or one that does not let us
         Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST_TO_GO)
 

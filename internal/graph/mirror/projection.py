@@ -51,8 +51,8 @@ class MirrorEdge:
 class Batch:
     """Changes for a mirror, applied in this order; they are idempotent.
 
-    `gone_sessions` go with their events, `gone_nodes` with their edges, `gone_edges` are ids of stored edges. Nodes and
-    edges are put in whether they are there or not; an edge one of whose ends is not there is left out.
+    `gone_sessions` are deleted with their events, `gone_nodes` with their edges; `gone_edges` are ids of stored edges.
+    Nodes and edges are inserted or replaced; an edge with a missing end is left out.
     """
 
     gone_sessions: set[str] = field(default_factory=set)
@@ -68,7 +68,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class MirrorMark:
-    """The last change and the version of a mirror; `graph` is whether the owner has a graph there."""
+    """The last change and the version of a mirror; `graph`: the owner has a graph there."""
 
     version: str
     seq: int
@@ -94,25 +94,25 @@ class GraphMirror(Protocol):
         """The mark of this owner's mirror; None if it does not exist or does not match its mark."""
 
     async def known(self, user_id: int, ids: Mapping[str, Collection[str]]) -> set[str]:
-        """Those of these nodes, by label, that are mirrored."""
+        """The nodes among these, by label, that are mirrored."""
 
     async def apply(self, user_id: int, batch: Batch, mark: MirrorMark) -> None:
         """Applies a batch to the mirror and sets the mark."""
 
     async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: MirrorMark) -> None:
-        """Replaces the owner's graph at once, when all of it is written. Without a graph (`mark.graph`) drops it."""
+        """Replaces the owner's graph in one step once the new one is complete. Without `mark.graph` drops it."""
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
         """Runs a reading statement. Raises Refused for one that writes, cannot be read, takes or gives too much."""
 
 
 def node_of(node: Node, more: Mapping[str, Any] | None = None) -> MirrorNode:
-    """A stored node with the properties of its label, and these beside them."""
+    """The mirrored form of a stored node: the properties of its label, and `more`."""
     return MirrorNode(node.label, cypher_properties({**registry.specified_properties(node), **(more or {})}))
 
 
 def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str, Any] | None = None) -> MirrorEdge:
-    """A stored edge with the attributes of its relationship, and the times in which it held.
+    """The mirrored form of a stored edge: the attributes of its relationship, and the times in which it held.
 
     A fact has all properties of the graph metadata, `created_at` too; other edges have only their end times.
     """

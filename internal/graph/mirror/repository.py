@@ -50,7 +50,7 @@ def newest(connection: Connection, user_id: int) -> int:
 
 
 def changes_after(connection: Connection, user_id: int, seq: int, limit: int) -> list[GraphChange]:
-    """At most `limit` of an owner's changes after a place of the log, in their order."""
+    """At most `limit` of an owner's changes after a position of the log, in their order."""
     ours = (changes.c.user_id == user_id) & (changes.c.seq > seq)
     query = select(changes.c.seq, changes.c.kind, changes.c.id).where(ours).order_by(changes.c.seq).limit(limit)
     return [GraphChange(*row) for row in connection.execute(query)]
@@ -78,7 +78,7 @@ def lag(connection: Connection, target: str) -> int:
     seen = select(func.coalesce(func.max(mirrors.c.seq), 0)).where(
         mirrors.c.user_id == users.c.user_id, mirrors.c.target == target
     )
-    # Correlated explicitly: two levels deep it would otherwise be the position of any owner's mirror.
+    # Correlated explicitly: otherwise the inner query, two levels deep, would find any owner's position.
     unseen = changes.c.seq > seen.correlate(users).scalar_subquery()
     behind = select(func.count()).where(changes.c.user_id == users.c.user_id, unseen)
     total = select(func.coalesce(func.sum(behind.correlate(users).scalar_subquery()), 0)).select_from(users)
@@ -103,7 +103,7 @@ def edges_behind(connection: Connection, user_id: int, after: str, limit: int) -
 
 
 def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[LabelledEdge]:
-    """The visible ones among these edges."""
+    """The visible edges among these."""
     return [
         edge
         for part in chunks(sorted(set(ids)))
@@ -116,7 +116,7 @@ def edges_at(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     found = {
         edge.edge.id: edge
         for part in chunks(sorted(set(node_ids)))
-        for end in _ENDS  # one search an end: asked with OR, SQLite reads every edge of the owner
+        for end in _ENDS  # one search for each end: with OR, SQLite would read all edges of the owner
         for edge in _found(connection, _edges(user_id).where(graph_edges.c[end].in_(part)))
     }
     return list(found.values())
