@@ -1,4 +1,4 @@
-"""Tasks, reminders and promises: what is to be done, when its owner is notified, and how that changes. Pure."""
+"""Tasks, reminders and promises, and the pure rules for the times of their notifications."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ MAX_TITLE: Final = 300
 MAX_DETAILS: Final = 2000
 """Characters."""
 MOST_OPEN: Final = 1000
-"""Tasks an owner may have open or proposed at once: more are a loop, not a list."""
+"""Most tasks that an owner may have open or proposed: more come from a loop."""
 
 WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
@@ -54,7 +54,7 @@ class TaskKind(StrEnum):
 
 class TaskState(StrEnum):
     PROPOSED = "proposed"
-    """Found in what was said and not confirmed: the only notification about it is the question whether it is meant."""
+    """Found in messages and not confirmed: its only notification is the question whether it is meant."""
     OPEN = "open"
     DONE = "done"
     CANCELLED = "cancelled"
@@ -70,14 +70,14 @@ class TaskOrigin(StrEnum):
     CHAT = "chat"
     """The owner asked for it explicitly."""
     FRAGMENT = "fragment"
-    """The agent found it in what was said."""
+    """The agent found it in messages."""
     COMMAND = "command"
     """`/tasks add`, REST, MCP or the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When something is due: `due_at` (aware; for a whole day its midnight in `tz`), `recurrence` an RRULE or None.
+    """The time at which a task is due: `due_at` (aware; a whole day's midnight in `tz`), `recurrence` an RRULE or None.
 
     The days and hours of a recurrence are local times in `tz` (an IANA name).
     """
@@ -87,15 +87,15 @@ class Schedule:
     recurrence: str | None = None
     tz: str = "UTC"
     until: bool = False
-    """A deadline when it is set: notified on the day before too."""
+    """Whether it is a deadline, which is also notified on the day before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One task. Times are aware, in UTC. `next_at`: the next notification; None while it is proposed or closed.
 
-    `person_id` is whom it is about or was promised to, `for_user` the team member for whom the owner took it on.
-    `episode_id`, `message_id` and `run_id` are where it was found; `event_id` is the event that opened it.
+    `person_id` is the person it is about or was promised to, `for_user` the team member it was promised to.
+    `episode_id`, `message_id` and `run_id` say where it was found; `event_id` is the event that opened it.
     """
 
     user_id: int
@@ -134,7 +134,7 @@ class Task:
 def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datetime | None:
     """The first notification (UTC) of a task opened at `now`; None if there is none (any more).
 
-    What is due some time today, its hour past already, is notified later today.
+    A task that is due today at an hour already past is notified later today.
     """
     if schedule.until and schedule.due_at is not None:
         eve = replace(schedule, due_at=schedule.due_at - timedelta(days=1), until=False)
@@ -167,7 +167,7 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
     if hourly(schedule.recurrence):
         found = _series(schedule.recurrence, _naive(schedule.due_at)).after(_naive(after))
         return found.replace(tzinfo=UTC) if found else None
-    # A day back: local time and UTC differ by less than that, and the clock may have been set.
+    # One day earlier: local time and UTC differ by less, and the clock may have been set.
     since = after.astimezone(zone).replace(tzinfo=None) - timedelta(days=1)
     series = _series(schedule.recurrence, _wall(schedule, whole_day_at))
     while (wall := series.after(since)) is not None:
@@ -179,7 +179,7 @@ def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> date
 
 
 def after_contact(task: Task, contact: datetime) -> datetime:
-    """When to be in touch again after a contact (aware), in UTC: a whole interval later, early in the evening."""
+    """The time to be in touch again after a contact (aware), in UTC: a whole interval later, early in the evening."""
     assert task.recurrence is not None
     local = contact.astimezone(ZoneInfo(task.tz)).replace(tzinfo=None)
     evening = datetime.combine(local.date(), EVENING_CALLS)
@@ -198,9 +198,9 @@ def postponed(postponement: Postponement, now: datetime, tz: str, whole_day_at: 
 
 
 def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
-    """A rule in stored form: upper case, keys in order, and the last day of a month for one it lacks.
+    """A rule in stored form: upper case, keys in order, and a month's last day for a day that it lacks.
 
-    Raises Refused("recurrence"): hours, days, weeks, months and years are known, nothing more often.
+    Raises Refused("recurrence"): hours, days, weeks, months and years are known, nothing shorter.
     """
     parts = _parts(rule)
     if parts["FREQ"] in ("MONTHLY", "YEARLY") and "BYDAY" not in parts:
@@ -232,7 +232,7 @@ def time_of_day(text: str) -> time:
 
 
 def summary(task: Task) -> Mapping[str, Any]:
-    """The form in `pending_tasks`: id, title, due_at (ISO 8601), recurrence, state."""
+    """A task as it stands in `pending_tasks`: id, title, due_at (ISO 8601), recurrence, state."""
     return {
         "id": task.id,
         "title": task.title,
@@ -255,7 +255,7 @@ def _time_of_schedule(schedule: Schedule, whole_day_at: time) -> datetime:
 
 
 def _wall(schedule: Schedule, whole_day_at: time) -> datetime:
-    """The local time at which it is due first."""
+    """The local time at which a schedule is due first."""
     assert schedule.due_at is not None
     local = schedule.due_at.astimezone(ZoneInfo(schedule.tz)).replace(tzinfo=None, fold=0)
     return datetime.combine(local.date(), whole_day_at) if schedule.whole_day else local
@@ -297,14 +297,14 @@ def _parts(rule: str) -> dict[str, str]:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is a whole number")
     if not 1 <= int(parts.get("INTERVAL", "1")) <= 1000:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is 1 to 1000")
-    # UNTIL in UTC cannot be compared with local times; its whole day is meant.
+    # UNTIL in UTC cannot be compared with local times; it means the whole day.
     if parts.get("UNTIL", "")[:8].isdecimal():
         parts["UNTIL"] = parts["UNTIL"][:8] + "T235959"
     return {"FREQ": parts.pop("FREQ"), **parts}
 
 
 def _refuse_no_day(parts: Mapping[str, str], rule: str) -> None:
-    """Refuses a day that no month has, which would be searched for ever. ValueError for a non-number."""
+    """Refuses a day that no month has, which would be searched for ever. Raises ValueError for a non-number."""
     days = [int(day) for day in parts.get("BYMONTHDAY", "1").split(",")]
     months = [int(month) for month in parts.get("BYMONTH", "1").split(",")]
     if any(not 1 <= month <= 12 for month in months):

@@ -19,7 +19,7 @@ from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 _PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)
 _COLUMNS: Final = [field.name for field in fields(Task)]
 
-# What is about to be forgotten is hidden already, though it can be restored until its time has come.
+# A task with a pending forgetting is hidden, though it can still be restored.
 _ASKED: Final = and_(forgettings.c.user_id == tasks.c.user_id, forgettings.c.state == "pending")
 _MERGED_INTO: Final = select(people.c.merged_into).where(
     people.c.user_id == tasks.c.user_id, people.c.id == tasks.c.person_id, people.c.merged_into.is_not(None)
@@ -107,7 +107,7 @@ def fired(
 ) -> Task | None:
     """Records the notification at a task's `next_at` and the next one; None if it was recorded before.
 
-    One row for each moment: what runs twice notes once.
+    There is one row for each moment: a second run records nothing.
     """
     moment = task.next_at
     if moment is None:
@@ -120,14 +120,14 @@ def fired(
 
 
 def pending(connection: Connection, user_id: int) -> list[Task]:
-    """What is open or proposed: by time, that without a time last, in the order it came."""
+    """Open and proposed tasks by time, those without a time last in the order of storing."""
     return [_task(row) for row in connection.execute(_WAITING, {"owner": user_id})]
 
 
 def listing(
     connection: Connection, user_id: int, *, states: Collection[TaskState] = (), limit: int = 100, offset: int = 0
 ) -> list[Task]:
-    """Tasks in these states (none named = all): by time, that without a time last."""
+    """Tasks in these states (none named = all) by time, those without a time last."""
     query = select(tasks).where(*_of(user_id, states)).order_by(*_BY_TIME)
     return [_task(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
@@ -138,13 +138,13 @@ def count(connection: Connection, user_id: int, states: Collection[TaskState] = 
 
 
 def of_lines(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[Task]:
-    """Every task that was opened for one of these messages, whatever became of it."""
+    """Every task in any state that was opened for one of these messages."""
     query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.message_id.in_(list(message_ids)))
     return [_task(row) for row in connection.execute(query.order_by(tasks.c.created_at, tasks.c.id))]
 
 
 def of_texts(connection: Connection, user_id: int, episode_id: str) -> list[Task]:
-    """Every task that was found in an episode's own texts, in no message."""
+    """Every task that was found in an episode's own texts, not in a message."""
     ours = (tasks.c.user_id == user_id) & (tasks.c.episode_id == episode_id) & tasks.c.message_id.is_(None)
     return [_task(row) for row in connection.execute(select(tasks).where(ours))]
 
@@ -161,13 +161,13 @@ def drop(connection: Connection, user_id: int, task_ids: Collection[str]) -> int
 
 
 def of_people(connection: Connection, user_id: int, person_ids: Collection[int]) -> list[Task]:
-    """Every task that is about one of these people, whatever became of it."""
+    """Every task in any state that is about one of these people."""
     query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.person_id.in_(list(person_ids)))
     return [_task(row) for row in connection.execute(query)]
 
 
 def about_nobody(connection: Connection, user_id: int) -> list[Task]:
-    """Every task that is about no person, whatever became of it."""
+    """Every task in any state that is about no person."""
     query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.person_id.is_(None))
     return [_task(row) for row in connection.execute(query)]
 

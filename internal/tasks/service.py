@@ -35,7 +35,7 @@ from internal.tasks.zones import columns_in_zone
 
 AGENT: Final = "task_manager"
 PENDING: Final = "pending_tasks"
-"""Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
+"""Key of the agent's state: a JSON array of open and proposed tasks with id, title, due_at, recurrence and state."""
 POSTPONED: Final = "task_postponed"
 """The event of a task whose owner chose another moment for its notification."""
 
@@ -47,17 +47,17 @@ def postponed_by_owner(connection: Connection, postponed: Task) -> bool:
 
 
 CHANGED: Final = "task_changed"
-"""The event of other words or another time; `fields` names them, everything about its time as `due_at`."""
+"""The event of changed words or time; `fields` names the changed fields, all of the time as `due_at`."""
 _OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})
 BEFORE: Final = "before"
 """The key in the event of another time that holds the time before it."""
 BACK: Final = "back"
-"""The key in such an event by which a change was taken back."""
+"""The key in the event of a time that was put back."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """What a task is opened with. `proposed`: it waits for its owner's yes."""
+    """The values of a task to be opened. `proposed`: it waits for its owner's yes."""
 
     title: str
     schedule: Schedule
@@ -87,14 +87,14 @@ def by_owner(user_id: int, now: datetime, whole_day_at: time) -> TaskAuthor:
 
 
 def task(connection: Connection, user_id: int, task_id: str) -> Task:
-    """Raises NotFound."""
+    """The task with this id. Raises NotFound."""
     return expect_found(repository.get(connection, user_id, task_id), f"there is no task {task_id}")
 
 
 def open_task(connection: Connection, user_id: int, new: NewTask, author: TaskAuthor) -> Task:
     """Opens or proposes a task.
 
-    Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") where MOST_OPEN are open.
+    Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") if MOST_OPEN are open.
     """
     now, schedule = author.now, _check_schedule(new.schedule)
     if len(repository.pending(connection, user_id)) >= MOST_OPEN:
@@ -223,7 +223,7 @@ def change(
 
 
 def move_back(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
-    """Gives a task the time it had before the last change. Raises NotFound, Conflict if that was no other time."""
+    """Restores a task's time before the last change. Raises NotFound, Conflict if that changed no time."""
     found = task(connection, user_id, task_id)
     last = events.get(connection, user_id, found.event_id or "")
     before = last.payload.get(BEFORE) if last is not None else None
@@ -234,7 +234,7 @@ def move_back(connection: Connection, user_id: int, task_id: str, author: TaskAu
 
 
 def time_settled_at(connection: Connection, found: Task) -> datetime:
-    """When the owner last said when to be notified: at opening, or later by a button, a word or a page."""
+    """The moment at which the owner last set the time: at opening, or later by a button, a word or a page."""
     change_ids = link_repository.linking_to(connection, found.user_id, "task", [found.id], [POSTPONED, CHANGED])
     own = [one for one in events.by_ids(connection, found.user_id, change_ids) if one.source == f"user:{found.user_id}"]
     of_time = [one for one in own if one.event_type == POSTPONED or "due_at" in one.payload.get("fields", ())]
@@ -244,7 +244,7 @@ def time_settled_at(connection: Connection, found: Task) -> datetime:
 def move_zone(connection: Connection, user_id: int, zone: str, author: TaskAuthor) -> int:
     """Moves days, and hours of recurring tasks, to the clock of `zone` (an IANA name). Returns how many tasks.
 
-    Only open or proposed tasks; a moment stays the same moment.
+    This concerns only open and proposed tasks; a fixed moment stays the same.
     """
     count = 0
     for found in repository.pending(connection, user_id):
@@ -258,7 +258,7 @@ def move_zone(connection: Connection, user_id: int, zone: str, author: TaskAutho
 
 
 def drop(connection: Connection, user_id: int, task_ids: Collection[str], now: datetime) -> int:
-    """Deletes tasks for good, since what they rest on is gone or changed. Returns how many."""
+    """Deletes tasks for good, because their source is gone or changed. Returns how many."""
     gone = repository.drop(connection, user_id, task_ids)
     publish(connection, user_id, now)
     return gone
@@ -282,7 +282,7 @@ def _first(found: Task, author: TaskAuthor) -> datetime | None:
 
 
 def _after_this_time(found: Task, author: TaskAuthor) -> datetime | None:
-    """When a recurring task continues that is done for now: the rest of today is skipped."""
+    """The next notification of a recurring task that is done for now: the rest of today is skipped."""
     due = found.next_at
     if due is None:
         return None
@@ -319,7 +319,7 @@ _TIME: Final = (*_MOMENTS, "whole_day", "recurrence", "tz")
 
 
 def _time_of(found: Task) -> dict[str, Any]:
-    """When a task is due, as JSON."""
+    """The time at which a task is due, as JSON."""
     values = {name: getattr(found, name) for name in _TIME}
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
@@ -347,7 +347,7 @@ def _record(
 
 
 def _is_contact(new: NewTask, schedule: Schedule) -> bool:
-    """Whether it is a rhythm of being in touch: such a title every some days, and no weekday or hour of its own."""
+    """Whether it is a rhythm: a title about contact, every few days, without a weekday or hour."""
     rule = schedule.recurrence or ""
     if new.kind is TaskKind.CONTACT:
         return bool(rule)

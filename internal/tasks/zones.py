@@ -1,4 +1,4 @@
-"""Tasks of an owner who moves to another time zone: days and recurring hours follow the owner's clock."""
+"""Moves tasks of an owner to another time zone: days and recurring hours follow the owner's clock."""
 
 from datetime import datetime, time, timedelta
 from typing import Any, Final
@@ -10,7 +10,7 @@ _MOMENT: Final = timedelta(microseconds=1)
 
 
 def columns_in_zone(task: Task, zone: str, whole_day_at: time) -> dict[str, Any]:
-    """The columns of a task that change in `zone` (an IANA name); none where the task has a fixed moment.
+    """The columns of a task that change in `zone` (an IANA name); none if the task has a fixed moment.
 
     A moment that the owner chose by postponing stays, as does the absence of a further notification.
     """
@@ -30,6 +30,6 @@ def _by_the_wall(task: Task) -> bool:
 
 
 def _same_wall(moment: datetime, old: str, new: str) -> datetime:
-    """When the local time in `new` equals that in `old` at `moment` (UTC)."""
+    """The moment at which the local time in `new` equals that in `old` at `moment` (UTC)."""
     wall = moment.astimezone(ZoneInfo(old)).replace(tzinfo=ZoneInfo(new), fold=0)
     return wall.astimezone(moment.tzinfo)

@@ -9,13 +9,13 @@ LONGEST_NAME: Final = 60
 """Most characters of a team's name: it stands on buttons."""
 
 MOST_TEAMS: Final = 10
-"""Teams that one owner may be in."""
+"""Most teams that one owner may be in."""
 
 MOST_MEMBERS: Final = 50
-"""Most owners in one team, invited ones included: as many as an instance is made for."""
+"""Most owners in one team, invited ones included: the number that an instance is made for."""
 
 ASKED_AGAIN: Final = timedelta(days=7)
-"""How long after a refusal a user is not invited again."""
+"""The time after a refusal in which a user is not invited again."""
 
 
 class InvitationState(StrEnum):
@@ -23,7 +23,7 @@ class InvitationState(StrEnum):
     ACCEPTED = "accepted"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
-    """The inviting member left the team before it was answered."""
+    """The inviting member left the team before the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """`members` in the order in which they joined."""
+    """A team, with `members` in the order of joining."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """`user_id` is the invited user, `invited_by` the inviting member."""
+    """An invitation of `user_id` by the member `invited_by`."""
 
     user_id: int
     id: str
@@ -61,7 +61,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class TeamPromise:
-    """A promise of `user_id` to `to`, in the same team, who has not been notified yet."""
+    """A promise of `user_id` to `to` of the same team, who was not notified yet."""
 
     user_id: int
     task_id: str

@@ -21,7 +21,7 @@ def teams_of(connection: Connection, user_id: int) -> list[Team]:
 
 
 def get(connection: Connection, team_id: str) -> Team | None:
-    """Returns None once everybody has left."""
+    """The team; None once everybody has left."""
     query = (
         select(team_members.c.user_id, team_members.c.team_name, team_members.c.joined_at, users.c.name)
         .join(users, users.c.user_id == team_members.c.user_id)
@@ -41,7 +41,7 @@ def add_member(connection: Connection, team_id: str, name: str, user_id: int, no
 
 
 def drop_member(connection: Connection, team_id: str, user_id: int) -> bool:
-    """Returns False for a user who was not a member."""
+    """Removes a member. Returns False for a user who was none."""
     one = (team_members.c.user_id == user_id) & (team_members.c.team_id == team_id)
     return connection.execute(delete(team_members).where(one)).rowcount == 1
 
@@ -72,7 +72,7 @@ def admitted(connection: Connection, named: str) -> int | None:
 
 
 def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
-    """Open promises to team members who were not notified of them; none of users with a pending forgetting."""
+    """Open promises to team members who were not notified yet, except those of users with a pending forgetting."""
     giver, taker = team_members.alias("giver"), team_members.alias("taker")
     forgets = select(forgettings.c.user_id).where(forgettings.c.state == "pending")
     unannounced = (tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None))
@@ -96,7 +96,7 @@ def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
 
 
 def mark_notified(connection: Connection, taken: TeamPromise) -> bool:
-    """Records who was notified of a promise. Returns False if that was recorded already."""
+    """Records that the recipient was notified of a promise. Returns False if that was recorded already."""
     one = (tasks.c.user_id == taken.user_id) & (tasks.c.id == taken.task_id) & tasks.c.for_user.is_(None)
     return connection.execute(update(tasks).where(one).values(for_user=taken.to)).rowcount == 1
 
@@ -146,7 +146,7 @@ def count_invitations(connection: Connection, team_id: str) -> int:
 
 
 def decide(connection: Connection, one: Invitation, state: InvitationState, now: datetime) -> bool:
-    """Returns False if it was decided before."""
+    """Stores the answer to an invitation. Returns False if it was decided before."""
     this = (team_invitations.c.user_id == one.user_id) & (team_invitations.c.id == one.id)
     changed = update(team_invitations).where(this, team_invitations.c.state == InvitationState.PENDING.value)
     return connection.execute(changed.values(state=state.value, decided_at=now)).rowcount == 1

@@ -1,4 +1,4 @@
-"""Teams: both sides agree, and either leaves at will."""
+"""Creates, joins and leaves teams: members agree to join, and leave at will."""
 
 from datetime import datetime
 
@@ -33,9 +33,9 @@ def create(connection: Connection, user_id: int, name: str, now: datetime) -> Te
 
 
 def invite(connection: Connection, user_id: int, team_id: str, named: str, now: datetime) -> Invitation:
-    """Invites the user with this id or @username; an unanswered earlier invitation is returned.
+    """Invites the user with this id or @username, or returns the earlier unanswered invitation.
 
-    Raises NotFound for a team of others; Refused("team_stranger") for nobody admitted, ("team_member") for a member,
+    Raises NotFound for a team of others; Refused("team_stranger") for no admitted user, ("team_member") for a member,
     ("team_full"), ("team_declined") for a user who refused within a week.
     """
     team = of_member(connection, user_id, team_id)
@@ -60,7 +60,7 @@ def invite(connection: Connection, user_id: int, team_id: str, named: str, now: 
 
 
 def accept(connection: Connection, user_id: int, invitation_id: str, now: datetime) -> Team:
-    """Joins. Raises NotFound for no invitation of this user, Conflict if it was decided or the team is empty."""
+    """Joins the team. Raises NotFound without an invitation, Conflict if it was decided or the team is empty."""
     asked = _invitation(connection, user_id, invitation_id)
     if asked.state is not InvitationState.PENDING or repository.get(connection, asked.team_id) is None:
         raise Conflict("this invitation is not open any more")
@@ -72,7 +72,7 @@ def accept(connection: Connection, user_id: int, invitation_id: str, now: dateti
 
 
 def decline(connection: Connection, user_id: int, invitation_id: str, now: datetime) -> Invitation:
-    """Refuses. Raises NotFound for no invitation of this user, Conflict if it was decided."""
+    """Declines an invitation. Raises NotFound without one, Conflict if it was decided."""
     asked = _invitation(connection, user_id, invitation_id)
     if not repository.decide(connection, asked, InvitationState.DECLINED, now):
         raise Conflict("this invitation is not open any more")
@@ -81,7 +81,7 @@ def decline(connection: Connection, user_id: int, invitation_id: str, now: datet
 
 
 def leave_team(connection: Connection, user_id: int, team_id: str, now: datetime) -> Team:
-    """Leaves, withdrawing unanswered invitations. Returns the team as it was. Raises NotFound."""
+    """Leaves a team and withdraws own unanswered invitations. Returns the team as it was. Raises NotFound."""
     team = of_member(connection, user_id, team_id)
     repository.drop_member(connection, team_id, user_id)
     repository.withdraw(connection, team_id, user_id, now)
@@ -90,7 +90,7 @@ def leave_team(connection: Connection, user_id: int, team_id: str, now: datetime
 
 
 def of_member(connection: Connection, user_id: int, team_id: str) -> Team:
-    """Raises NotFound for a team that this user is not in."""
+    """The team. Raises NotFound if this user is not in it."""
     team = repository.get(connection, team_id)
     if team is None or not team.has(user_id):
         raise NotFound(f"there is no team {team_id}")
@@ -98,7 +98,7 @@ def of_member(connection: Connection, user_id: int, team_id: str) -> Team:
 
 
 def share_a_team(connection: Connection, one: int, other: int) -> bool:
-    """Whether one member may be notified of the other's promises. It is asked at each notification."""
+    """Whether one member may be notified of the other's promises, checked at each notification."""
     return other in repository.teammates(connection, one)
 
 
