@@ -1,6 +1,6 @@
 """Applies an archivist's operations on people one by one in the caller's transaction.
 
-Each operation sees what the previous ones wrote. One that breaks a rule is refused alone, with an event.
+Each operation sees the effects of the previous ones. One that breaks a rule is refused with an event, the others apply.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ from internal.storage.types import new_id
 def apply(connection: Connection, user_id: int, operations: Sequence[Operation], context: ApplyContext) -> ApplyOutcome:
     """Applies operations in order and returns their outcome; counters are updated from it after the commit.
 
-    Reasons of refusals: no_name, unknown_person, unknown_line, being_forgotten, forgotten, different_telegram_id,
+    Reasons of refusal: no_name, unknown_person, unknown_line, being_forgotten, forgotten, different_telegram_id,
     telegram_id_taken, username_taken, already_merged, split_by_owner, and those of `merge.merge`.
     """
     reply = _Reply(connection, user_id, context)
@@ -59,7 +59,7 @@ class _Reply:
         self.outcome = ApplyOutcome()
 
     def take(self, operation: Operation) -> None:
-        # A refusal may come after a first write: the savepoint makes it leave nothing behind.
+        # A refusal may follow a first write, which the savepoint undoes.
         self._connection.exec_driver_sql("SAVEPOINT operation")
         try:
             self._handler(operation)()
@@ -162,7 +162,7 @@ class _Reply:
         if forgotten is None:
             return
         times = [line.at for line in self._lines(operation.evidence)]
-        # An operation that cites nothing may come from any line of the slice, the oldest included.
+        # An operation without evidence may come from any line of the slice, also the oldest.
         if (max(times) if operation.evidence else min(times)) <= forgotten:
             raise Refused("forgotten", "the owner had this person forgotten after that was said")
 
@@ -230,7 +230,7 @@ class _Reply:
         return username
 
     def _kept_bio(self, person: Person, *, rewritten: bool) -> str:
-        """The bio to join the new one to: an archivist rewrites the bio it was shown, not what its reply just set."""
+        """The bio to which the new one is joined: empty if the archivist was shown it and rewrote it."""
         shown = person.field_meta.get("bio", {}).get("rev") not in self._own_revs
         return "" if made_of_names(person) or (rewritten and shown) else person.bio
 
@@ -251,7 +251,7 @@ class _Reply:
         return rev > self._context.snapshot_rev and rev not in self._own_revs
 
     def _with_names(self, after: Person, before: Person, operation: Updated) -> Person:
-        """The new aliases: they are only added, a replaced name becomes one, and rejected ones stay out."""
+        """The person with new aliases: they are only added, a replaced name becomes one, rejected ones stay out."""
         listed = (*before.aliases, before.display_name, *operation.aliases)
         without = {name_key(after.display_name)} | self._rejected(before)
         return replace(after, aliases=unique_names(listed, without=without))
@@ -279,8 +279,8 @@ class _Reply:
             payload = {"source_id": source.id, "target_id": target.id, "reason": operation.reason}
             self._suggest("merge", target.id, payload)
             return
-        # Both are meant in this fragment. Counted before the merge, its larger count is that of the time before, plus
-        # one, whichever side the fragment had counted by then; and a split gives each side its own mention back.
+        # This fragment mentions both. Both are counted before the merge, so that the larger count grows by one
+        # whichever side was counted by then, and a split gives each side its own mention back.
         for person in (source, target):
             self._mention(person, operation.evidence)
         merged = merge.merge(
@@ -320,7 +320,7 @@ class _Reply:
         )
 
     def _confirmed_id(self, operation: Added | Updated) -> int | None:
-        """The Telegram id, if the cited lines' own metadata hold it; a model's word is not enough."""
+        """The Telegram id if the metadata of the cited lines contain it; a model's word is not enough."""
         confirmed = {known for line in self._lines(operation.evidence) for known in line.telegram_ids}
         return operation.telegram_id if operation.telegram_id in confirmed else None
 
@@ -352,7 +352,7 @@ class _Reply:
 
 
 def _as_update(known: Person, operation: Added, name: str) -> Updated:
-    """The operation as an update: the known name stays, the new one becomes an alias."""
+    """Converts the operation to an update: the known name stays, the new one becomes an alias."""
     return Updated(
         person_id=known.id,
         aliases=(name, *operation.aliases),
@@ -367,7 +367,7 @@ def _as_update(known: Person, operation: Added, name: str) -> Updated:
 def _is_different(
     person: Person, names: Sequence[str], keys: set[str], telegram_id: int | None, username: str | None
 ) -> bool:
-    """Whether somebody of the same name is known to be another person: by username, Telegram id or surname."""
+    """Whether username, Telegram id or surname show that a person of the same name is somebody else."""
     if username and person.username and name_key(username) != name_key(person.username):
         return True
     if telegram_id is not None and person.telegram_id not in (None, telegram_id):

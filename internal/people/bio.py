@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from internal.people.model import Person
 
 MAX_BIO = 1500
-"""Characters. The specification asks for two or three sentences; this leaves room for several fragments' worth."""
+"""Most characters of a bio: several times the two or three sentences that the specification asks for."""
 
 _BREAK = re.compile(r"(?<=[.!?…])\s+|\s*\n+\s*")
 _WORD = re.compile(r"\w+")
@@ -15,7 +15,7 @@ _NEGATIONS = frozenset({
     "ні", "немає", "ніколи", "більше", "вже", "раніше",
     "not", "no", "never", "longer", "used",
 })  # fmt: skip
-"""Words that negate a sentence: "не живёт в Киеве" does not say "живёт в Киеве" and more."""
+"""Words that negate a sentence: "не живёт в Киеве" does not contain the statement "живёт в Киеве"."""
 
 
 def sentences_of_bio(bio: str) -> list[str]:
@@ -25,7 +25,7 @@ def sentences_of_bio(bio: str) -> list[str]:
 def join_bio(known: str, more: str) -> str:
     """Joins two bios without repetition to at most MAX_BIO characters; the oldest sentences are dropped first.
 
-    A sentence that repeats another is dropped; one that says the same and more replaces it.
+    A sentence that repeats another is dropped; one that contains another replaces it.
     """
     kept: list[str] = []
     for sentence in (*sentences_of_bio(known), *sentences_of_bio(more)):
@@ -42,7 +42,7 @@ def without_sentences(bio: str, removed: Iterable[str]) -> str:
 
 
 def bio_from_names(names: Sequence[str]) -> str:
-    """The bio of a person with only names; source: edge case "Пустой bio" of the specification."""
+    """The bio of a person of whom only names are known; source: edge case "Пустой bio" of the specification."""
     return ", ".join(names)
 
 
@@ -52,7 +52,7 @@ def made_of_names(person: Person) -> bool:
 
 
 def folded_words(sentence: str) -> str:
-    """A sentence for comparison: its words without case."""
+    """The words of a sentence without case, for comparison."""
     return " ".join(_words(sentence))
 
 

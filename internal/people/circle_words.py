@@ -1,4 +1,4 @@
-"""Which circle a question asks for as a whole: "кто мои друзья?", "with whom do I work?"."""
+"""Finds the circle that a question asks for as a whole: "кто мои друзья?", "with whom do I work?"."""
 
 import re
 from typing import Final
@@ -7,10 +7,10 @@ from internal.people.model import Circle
 
 _WHO: Final = r"(?:кто|кого|с кем|хто|кого|з ким|із ким|who|whom|list|show|перечисли|покажи|назви|назови)"
 _MOST_WORDS: Final = 8
-"""A longer question asks about one person, not about a circle."""
+"""Most words of a question about a circle; a longer one asks about one person."""
 
 _NAMED: Final = re.compile(r"(?<=[^\W_] )(?!(?:I|Laplaced)\b)[A-ZА-ЯЁІЇЄҐ][\w'’-]+")
-"""A capital letter within a question: it asks about a person, unless the owner is the subject."""
+"""A capitalised word within a question, which then asks about a person, unless the owner is the subject."""
 _ONESELF: Final = re.compile(r"\b(?:i|we|я|мы|ми)\b", re.IGNORECASE)
 _EMPLOYER: Final = re.compile(r"\bwork\w* for\b|\bна кого\b", re.IGNORECASE)
 

@@ -1,6 +1,6 @@
 """The entity behind each profile: an Entity of type person.
 
-It is found through the profile, which has the names and the search item, so it has none of its own.
+It is found by the profile's names and search item and has none of its own.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ def adopt(connection: Connection, person: Person) -> bool:
 
 
 def merge(connection: Connection, source: Person, target: Person) -> MergeUndo:
-    """Moves the source's relations to the target. Returns what a split needs besides their origins."""
+    """Moves the source's relations to the target. Returns the data that a split needs besides their origins."""
     moved = store.repoint(connection, source.user_id, source.entity_id, target.entity_id)
     store.redirect_node(connection, source.user_id, source.entity_id, target.entity_id)
     return moved

@@ -1,6 +1,6 @@
 """Names and sentences that are hidden until they are erased: taken out of the profile and stored beside it.
 
-`hidings` says which parts these are; `update_hidden_parts` brings a profile in step with it.
+The rows of `hidings` name these parts; `update_hidden_parts` changes a profile accordingly.
 """
 
 from collections import defaultdict
@@ -51,7 +51,7 @@ def with_hidden_parts(connection: Connection, person: Person) -> Person:
 
 
 def update_hidden_parts(connection: Connection, user_id: int, parts: Iterable[str], *, now: datetime) -> None:
-    """Takes parts, as `hidings` identifies them, out of their profiles if they are hidden, and puts others back.
+    """Takes the hidden ones among these parts (targets of `hidings`) out of their profiles, and puts others back.
 
     A part returns to its old place, or to the end if the profile has changed.
     """
@@ -60,7 +60,7 @@ def update_hidden_parts(connection: Connection, user_id: int, parts: Iterable[st
 
 @contextmanager
 def put_back(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Puts all hidden parts back into profiles meanwhile, so that they are erased with what supports them."""
+    """Puts all hidden parts back into profiles during the block, so that they are erased with their evidence."""
     people = put_all_back(connection, user_id, now=now)
     yield
     _update_profiles(connection, user_id, people, now=now)
@@ -138,7 +138,7 @@ def _fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
-    """A profile with its hidden parts; a username that somebody else has by now stays with them."""
+    """A profile with its hidden parts; a username that another person has by now is not restored."""
     before, after = kept["before"], kept["after"]
     bio = before["bio"]
     if person.bio != after["bio"]:
@@ -148,7 +148,7 @@ def _with(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Pe
     old, names = [before["display_name"], *before["aliases"]], [person.display_name, *person.aliases]
     if names == [after["display_name"], *after["aliases"]]:
         names = old
-    else:  # renamed meanwhile: the new names stay, and the others follow
+    else:  # renamed meanwhile: the old names follow the new ones
         rest = {after["display_name"], *after["aliases"]}
         names = list(dict.fromkeys([*names, *(name for name in old if name not in rest)]))
     username = person.username

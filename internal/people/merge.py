@@ -46,14 +46,14 @@ def merge(
     """Merges the source into the target and returns the target; the source's id redirects to it from now on.
 
     Its relations in the graph move too: the caller projects the facts about the target's entity again.
-    The target keeps its name and what the owner set. Raises NotFound for an unknown id, Refused("already_merged") for a
-    source that is a redirect, and as `refuse`.
+    The target keeps its name and the fields that the owner set. Raises NotFound for an unknown id,
+    Refused("already_merged") for a source that is a redirect, and what `refuse` raises.
     """
     source = _source(connection, user_id, source_id)
     target = expect_found(repository.resolve(connection, user_id, target_id), f"there is no person {target_id}")
     refuse(connection, user_id, source, target)
     rejected = set() if by == "owner" else repository.rejected_keys(connection, user_id, target.entity_id)
-    # The redirect first: it releases the source's Telegram id and username for the target.
+    # The redirect comes first: it releases the source's Telegram id and username for the target.
     merge_repository.redirect(connection, source, target.id)
     joined = _merged_profile(source, target, rejected, by)
     setters: dict[str, SetBy] = {name: _setter(source, target, joined, name, by) for name in repository.CONTENT}
@@ -82,10 +82,10 @@ def merge(
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes the merge that made this person a redirect, else the last one into it. Returns (source, target).
 
-    What was added to the target after the merge stays with it. The caller projects the facts about both entities
+    Later additions to the target stay there. The caller projects the facts about both entities
     again. Raises NotFound when there is nothing to undo,
     Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
-    "username_taken") when somebody else has got the source's.
+    "username_taken") when another person has the source's by now.
     """
     last = expect_found(merge_repository.latest(connection, user_id, person_id), f"person {person_id} was not merged")
     return _undo(connection, user_id, last, now)
@@ -94,7 +94,7 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
 def undo(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes the last merge of this person into another. Returns (source, target).
 
-    Does nothing if it was undone before: unlike `split` it never undoes another merge. Raises as `split`.
+    Does nothing if it was undone before: unlike `split` it never undoes another merge. Raises what `split` raises.
     """
     last = merge_repository.last_away(connection, user_id, source_id)
     if last is None:
@@ -125,7 +125,7 @@ def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) ->
     within = repository.entity_ids(connection, user_id, repository.sources_of(connection, user_id, undone.source_id))
     entity_nodes.split(connection, undone.source, target, within, undone.moved)
     merge_repository.mark_undone(connection, user_id, undone.id, now)
-    # Hidden, if what supports the source alone is about to be forgotten: then as it was before the merge.
+    # Hidden if the evidence of the source alone is about to be forgotten; then as it was before the merge.
     return repository.get(connection, user_id, undone.source_id) or undone.source, target
 
 
@@ -153,7 +153,7 @@ def _merged_profile(source: Person, target: Person, rejected: set[str], by: SetB
 
 
 def _joined_circle(source: Person, target: Person) -> Circle:
-    """The target's value, unless only the source's was set by the owner, or at all."""
+    """The target's circle, unless only the source's was set by the owner, or the target's is Other."""
     if target.owner_set("circle"):
         return target.circle
     return source.circle if source.owner_set("circle") or target.circle == Circle.OTHER else target.circle
@@ -185,7 +185,7 @@ def _by(person: Person, field: str) -> SetBy:
 
 
 def _taken_apart(target: Person, undone: Merge) -> Person:
-    """The target without the source's values: fields unchanged since the merge are restored."""
+    """The target with the fields restored that are unchanged since the merge."""
     before, after, source = undone.target, undone.after, undone.source
     came = keys_of(source.names) - keys_of(before.names)
     return replace(

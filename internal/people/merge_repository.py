@@ -1,4 +1,4 @@
-"""Merges of people in the database: redirects, what was copied to the target, and what a split needs."""
+"""Merges of people in the database: redirects, rows copied to the target, and the data that a split needs."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -26,7 +26,7 @@ from internal.storage.types import new_id
 class Merge:
     """One merge and the profiles around it; `added_*` are the target's rows that came from the source.
 
-    `moved` is what a split needs to move the source's relations back; `undone` is whether it was undone.
+    `moved` has the data for moving the source's relations back; `undone`: it was split again.
     """
 
     id: str
@@ -64,7 +64,7 @@ def lift_redirect(connection: Connection, source: Person) -> None:
 
 
 def copy_mentions(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[str]:
-    """Gives the target the source's mentions; returns the episodes that are new to it."""
+    """Copies the source's mentions to the target. Returns the episodes that are new to it."""
     theirs = mentions.alias()
     known = exists().where(
         theirs.c.user_id == user_id, theirs.c.person_id == target_id, theirs.c.episode_id == mentions.c.episode_id
@@ -79,7 +79,7 @@ def copy_mentions(connection: Connection, user_id: int, source_id: int, target_i
 
 
 def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[LineRef]:
-    """Gives the target the source's evidence; returns what is new to it."""
+    """Copies the source's evidence to the target. Returns the lines that are new to it."""
     targets = {evidence.target("person", source_id): evidence.target("person", target_id)}
     return [(episode_id, segment) for _, episode_id, segment in evidence.copy(connection, user_id, targets)]
 
@@ -122,7 +122,7 @@ def record(
 
 
 def latest(connection: Connection, user_id: int, person_id: int) -> Merge | None:
-    """The merge a split of this person undoes: the one that made it a redirect, else the last one into it."""
+    """The merge that a split of this person undoes: the one that made it a redirect, else the last one into it."""
     open_merges = select(merges).where(merges.c.user_id == user_id, merges.c.undone_at.is_(None))
     away = open_merges.where(merges.c.source == person_id)
     into = open_merges.where(merges.c.target == person_id)
@@ -145,7 +145,7 @@ def mark_undone(connection: Connection, user_id: int, merge_id: str, now: dateti
 
 
 def undone_between(connection: Connection, user_id: int, ones: Collection[int], others: Collection[int]) -> bool:
-    """Whether a merge of one of these and one of those, in either direction, was undone."""
+    """Whether a merge between one of `ones` and one of `others`, in either direction, was undone."""
     pair = or_(
         and_(merges.c.source.in_(ones), merges.c.target.in_(others)),
         and_(merges.c.source.in_(others), merges.c.target.in_(ones)),
@@ -211,7 +211,7 @@ def _merge(row: Row[Any]) -> Merge:
 
 
 def _moved(plain: dict[str, Any]) -> MergeUndo:
-    """The stored moves; merges from before the graph have none."""
+    """Reads the stored moves; merges made before there was a graph have none."""
     claims = tuple((claim_id, edge_id) for claim_id, edge_id in plain.get("claims", ()))
     return MergeUndo(tuple(plain.get("removed", ())), claims)
 

@@ -22,7 +22,7 @@ class Circle(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> Circle:
-        """The circle of that name in any case, `Work Inner` and `work-inner` included. ValueError if there is none."""
+        """The circle with this name in any case, also `Work Inner` and `work-inner`. Raises ValueError for others."""
         wanted = text.strip().casefold().replace(" ", "_").replace("-", "_")
         for circle in cls:
             if circle.value.casefold() == wanted:
@@ -62,7 +62,7 @@ class Person:
 
 
 def names_of(person: Person) -> tuple[str, ...]:
-    """All names of a person as the name tools take them: display name, aliases, and the username with its @."""
+    """All names of a person for the name tools: display name, aliases, and the username with its @."""
     return (*person.names, *((f"@{person.username}",) if person.username else ()))
 
 
@@ -84,7 +84,7 @@ def candidate_line(person: Person) -> str:
 
 
 def people_block(tag: str, people: Sequence[Person]) -> str:
-    """`<tag>` with one candidate line a person; the empty string when there is nobody."""
+    """The element `<tag>` with a candidate line for each person; the empty string without people."""
     if not people:
         return ""
     return "\n".join((f"<{tag}>", *(candidate_line(person) for person in people), f"</{tag}>"))

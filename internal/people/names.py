@@ -1,4 +1,4 @@
-"""Cleans names for storage and comparison, and tells people of the same name apart."""
+"""Cleans names for storage and comparison, and distinguishes people of the same name."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ def clean_name(text: str) -> str:
 
 
 def clean_username(text: str) -> str:
-    """A Telegram username, written alone, with @ or as a t.me link, without any of it; empty when it cannot be one."""
+    """The bare Telegram username of a text like `name`, `@name` or a t.me link; empty when it cannot be one."""
     match = _USERNAME.fullmatch(text.strip())
     return match[1] if match else ""
 
@@ -34,7 +34,7 @@ def keys_of(names: Iterable[str]) -> set[str]:
 
 
 def unique_names(names: Iterable[str], *, without: Iterable[str] = ()) -> tuple[str, ...]:
-    """Cleaned names, each key once, in order; those whose key is in `without` are left out. At most MAX_ALIASES."""
+    """Cleaned names in order, one for each key not in `without`, at most MAX_ALIASES."""
     seen = {"", *without}
     kept: list[str] = []
     for name in map(clean_name, names):
@@ -46,9 +46,9 @@ def unique_names(names: Iterable[str], *, without: Iterable[str] = ()) -> tuple[
 
 
 def surnames_differ(one: Sequence[str], other: Sequence[str], shared: set[str]) -> bool:
-    """Whether two people who share a name have different surnames: both have one in the same script, none equal.
+    """Whether two people who share a name have different surnames: both have some in one script, and none is equal.
 
-    `one` and `other` are all names of each; `shared` the keys they have in common. "Иван Петров" and "Иван Сидоров"
+    `one` and `other` are all names of each; `shared` are their common keys. "Иван Петров" and "Иван Сидоров"
     are two people though both are called "Иван"; "Иван" and "Иван Петров" may be one.
     """
     common = {token for key in shared for token in key.split()}
@@ -63,7 +63,7 @@ def _surnames(names: Iterable[str]) -> set[str]:
 
 
 def _surname(tokens: list[str]) -> str | None:
-    """The surname of a full name: its last token, or the first where only that looks like one ("Петров Иван")."""
+    """The surname of a full name: its last token, or the first if only that looks like one ("Петров Иван")."""
     family = [token for token in tokens if len(token) > 1 and not _PATRONYMIC.search(token)]
     if len(family) < 2:
         return None

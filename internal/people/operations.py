@@ -1,4 +1,4 @@
-"""Operations that an archivist may propose on people: checked in form only.
+"""Operations on people that an archivist proposes, checked in form only.
 
 `evidence` holds the 1-based numbers of transcript lines; empty means the whole slice.
 """
@@ -59,7 +59,7 @@ Operation = Added | Updated | Merged
 class SourceLine:
     """The stored line behind an evidence number: its time, its place in the episode, its message.
 
-    `telegram_ids` are the only Telegram ids it vouches for: those of its own metadata. `text` are its words.
+    `telegram_ids` are the Telegram ids in its metadata, the only ones it may confirm. `text` are its words.
     """
 
     at: datetime
@@ -71,11 +71,11 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
-    """The context of operations: the run's slice and what was known when the model was called.
+    """The context of operations: the run's slice and the state when the model was called.
 
     `lines` maps every number of the slice (1..60) to its source. `snapshot_rev` is the owner's counter of changes when
     the people shown to the model were read (`repository.current_rev`, in the same read): a field with a later rev has
-    changed since. `tombstone_key` recognises people who were forgotten. `agent` names the source of events.
+    changed since. `tombstone_key` identifies forgotten people. `agent` names the source of events.
     """
 
     episode_id: str
@@ -91,10 +91,10 @@ class ApplyContext:
 class ApplyOutcome:
     """The outcome of a reply's operations; counters are updated from it after the commit.
 
-    `applied` counts operations by what they became (Added, Updated, Merged); an `Added` that met a known person counts
+    `applied` counts operations by their effect (Added, Updated, Merged); an `Added` of a known person counts
     as Updated. `changed` are ids of people whose profile is different now; `suggested` counts proposals for the owner.
-    `added` are ids of new people. `merged_entities` are the entities into which others went: facts about them must be
-    projected again.
+    `added` are ids of new people. `merged_entities` are the entities into which others were merged: facts about them
+    must be projected again.
     """
 
     applied: dict[str, int] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) ->
 def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> set[str]:
     """Deletes these people, their entities and every row that is about them alone.
 
-    Returns the nodes their entities were linked to: facts about those must be projected again.
+    Returns the nodes that were linked to their entities: facts about them must be projected again.
     """
     theirs = repository.entity_ids(connection, user_id, person_ids)
     touched = entity_nodes.erase(connection, user_id, theirs)
@@ -60,9 +60,9 @@ def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> 
 
 
 def rewrite(connection: Connection, before: Person, after: Person, gone: Collection[str], *, now: datetime) -> None:
-    """Writes a profile without the removed words, visible or not, so that nothing of them remains.
+    """Writes a profile, visible or not, without the removed words, so that nothing of them remains.
 
-    Profiles stored before and after merges lose them too.
+    Copies of the profile stored with merges lose them too.
     """
     user_id, person_id = before.user_id, before.id
     searched.forget_words(connection, user_id, "person", str(person_id))

@@ -26,14 +26,14 @@ SetBy = Literal["owner", "archivist", "metadata", "names"]
 """The setter of a field: the owner, a model, a Telegram message's metadata, or names (a bio made of names)."""
 
 CONTENT = ("display_name", "aliases", "telegram_id", "username", "circle", "bio")
-"""The fields of a profile that somebody asserts; the rest is counted."""
+"""The fields of a profile that are asserted; the others are counters."""
 
 CHANGE_KIND = "person"
 ITEM_PREFIX = "person:"
 
 
 _NAMES = 4 * CHUNK
-"""Most names that are looked through for people: one has a few that begin alike."""
+"""Most names that are read to find people: a person has a few that begin alike."""
 
 _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 
@@ -49,7 +49,7 @@ def item_of(person_id: int) -> str:
 
 
 def current_rev(connection: Connection, user_id: int) -> int:
-    """The owner's counter of changes now; a field that changes later gets a larger one. 0 for an unknown owner."""
+    """The owner's current revision; a field that changes later gets a larger one. 0 for an unknown owner."""
     following = connection.execute(select(users.c.next_rev).where(users.c.user_id == user_id)).scalar_one_or_none()
     return 0 if following is None else int(following) - 1
 
@@ -63,7 +63,7 @@ owner_of = owner_lookup(people)
 
 
 def resolve_id(connection: Connection, user_id: int, person_id: int) -> int | None:
-    """The id that stands at the end of the redirects from `person_id`; None if there is no such row."""
+    """The id at the end of the redirects from `person_id`; None if there is no such row."""
     seen: set[int] = set()
     current: int | None = person_id
     while current is not None and current not in seen:
@@ -80,19 +80,19 @@ def resolve_id(connection: Connection, user_id: int, person_id: int) -> int | No
 
 
 def resolve(connection: Connection, user_id: int, person_id: int) -> Person | None:
-    """The person an id means now, redirects followed; None if unknown or being forgotten."""
+    """The person with this id, redirects followed; None if unknown or being forgotten."""
     final = resolve_id(connection, user_id, person_id)
     return None if final is None else get(connection, user_id, final)
 
 
 def redirected_ids(connection: Connection, user_id: int) -> list[int]:
-    """Old ids that lead to a visible person or another redirect: a reply may still name them."""
+    """Merged ids that redirect to a visible person or another redirect: a reply may still name them."""
     query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.is_not(None))
     return list(connection.execute(query.order_by(people.c.id)).scalars())
 
 
 def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]:
-    """The ids of everybody merged into this person, directly or through others."""
+    """The ids of all people merged into this one, directly or through others."""
     found: set[int] = set()
     frontier = [person_id]
     while frontier:
@@ -104,13 +104,13 @@ def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]
 
 
 def entity_ids(connection: Connection, user_id: int, person_ids: Iterable[int]) -> set[str]:
-    """The entities of these people, whether they are visible or not."""
+    """The entities of these people, visible or not."""
     query = select(people.c.entity_id).where(people.c.user_id == user_id, people.c.id.in_(list(person_ids)))
     return set(connection.execute(query).scalars())
 
 
 def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, Person]:
-    """The visible ones among these people, by id."""
+    """The visible people among these, by id."""
     return {row.id: person_of(row) for row in rows_of(connection, _BY_IDS, person_ids, owner=user_id)}
 
 
@@ -122,13 +122,13 @@ def listing(
     limit: int | None = None,
     offset: int = 0,
 ) -> list[Person]:
-    """Visible people, most mentioned first, then in the order in which they came."""
+    """Visible people, most mentioned first, then in the order of storing."""
     query = _select(user_id, circles).order_by(people.c.mention_count.desc(), people.c.id)
     return [person_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
 
 def counts(connection: Connection, user_id: int) -> dict[Circle, int]:
-    """How many visible people each circle holds, empty circles included."""
+    """The number of visible people in each circle, empty circles included."""
     query = select(people.c.circle, func.count()).where(people.c.user_id == user_id, _VISIBLE).group_by(people.c.circle)
     found = {Circle(circle): count for circle, count in connection.execute(query)}
     return {circle: found.get(circle, 0) for circle in Circle}
@@ -156,7 +156,7 @@ def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, 
 
 
 def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> list[Person]:
-    """Visible people who are called by one of these keys, rejected aliases apart; in the order in which they came."""
+    """Visible people with one of these name keys (rejected aliases do not count), in the order of storing."""
     wanted = sorted(key for key in keys if key)[:CHUNK]
     return sorted(_named(connection, user_id, name_keys.c.key.in_(wanted)), key=lambda person: person.id)
 
@@ -177,9 +177,9 @@ def people_at(connection: Connection, user_id: int, entity_ids: Iterable[str]) -
 
 
 def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:
-    """Two queries: joined into one, SQLite would read everybody the owner knows."""
+    """Visible people with names that meet a condition, in two queries: in a join SQLite would read all people."""
     entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
-    # In the order of the key's own index: by the entity's, SQLite would read every name of the owner.
+    # In the order of the index by key: ordered by entity, SQLite would read every name of the owner.
     found = connection.execute(entities.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_NAMES)).scalars()
     ids = list(dict.fromkeys(found))[:CHUNK]
     query = select(people).where(people.c.user_id == user_id, people.c.entity_id.in_(ids), _VISIBLE)
@@ -209,7 +209,7 @@ def reject_keys(connection: Connection, user_id: int, entity_id: str, keys: Iter
 def create(
     connection: Connection, person: Person, *, by: SetBy | Mapping[str, SetBy], now: datetime, run_id: str | None = None
 ) -> Person:
-    """Stores a new person (its `id` is ignored) and everything that follows from the profile. Raises as `save`."""
+    """Stores a new person (its `id` is ignored) with names, entity and search item. Raises what `save` raises."""
     refuse_taken(connection, replace(person, id=0))
     row = insert(people).values(_row(person)).returning(people.c.id)
     stored = replace(person, id=int(connection.execute(row).scalar_one()))
@@ -229,9 +229,9 @@ def save(
 ) -> Person:
     """Writes a changed profile with a fresh `rev`, its name keys, its search item and the change log.
 
-    `by` marks the fields of CONTENT that differ, all alike or each by its own (absent: archivist). A profile that did
-    not change is not written; who is `hidden` or merged away gets no search item. Raises Refused("telegram_id_taken" |
-    "username_taken") when somebody else has it.
+    `by` is the setter of the fields of CONTENT that differ, one for all or one for each (absent: archivist). An
+    unchanged profile is not written; a `hidden` or merged one gets no search item. Raises Refused("telegram_id_taken" |
+    "username_taken") when another person has it.
     """
     if before == after:
         return after
@@ -296,7 +296,7 @@ def add_evidence(
     operation: str,
     run_id: str | None,
 ) -> None:
-    """Records what supports a profile: segment number -> message id; segment 0 is the whole episode."""
+    """Records the lines that support a profile: segment number -> message id; segment 0 is the whole episode."""
     lines = evidence.of_segments(episode_id, segments)
     evidence.add(connection, user_id, "person", {str(person_id): lines}, operation=operation, run_id=run_id)
 
@@ -346,4 +346,4 @@ def _row(person: Person) -> dict[str, Any]:
 
 
 person_of = reader(Person, circle=Circle, aliases=tuple)
-"""A stored row as a profile, whether it is visible or not."""
+"""Reads a stored row as a profile, visible or not."""

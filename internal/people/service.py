@@ -17,12 +17,12 @@ from internal.people.suggestion_repository import Suggestion, SuggestionState
 from internal.storage.types import new_id
 
 EDITABLE = ("display_name", "aliases", "username", "circle", "bio")
-"""`telegram_id` comes from message metadata only."""
+"""Fields that the owner may change; `telegram_id` comes from message metadata only."""
 
 
 @dataclass(frozen=True, slots=True)
 class TelegramAccount:
-    """A Telegram account as a message's own metadata name it: a contact card, or the author of a forward."""
+    """A Telegram account in a message's metadata: of a contact card, or of the author of a forward."""
 
     telegram_id: int
     name: str
@@ -30,12 +30,12 @@ class TelegramAccount:
 
 
 def person(connection: Connection, user_id: int, person_id: int) -> Person:
-    """The person an id means now, redirects followed. Raises NotFound, also while the person is being forgotten."""
+    """The person with this id, redirects followed. Raises NotFound, also while the person is being forgotten."""
     return expect_found(repository.resolve(connection, user_id, person_id), f"there is no person {person_id}")
 
 
 def find(connection: Connection, user_id: int, name: str, *, limit: int = 10) -> list[Person]:
-    """People a typed name may mean: those whom it identifies, else those whose name begins so."""
+    """People whom a typed name may mean: those whom it identifies, else those with a name that begins with it."""
     exact = identified(connection, user_id, name, limit=limit)
     return exact or repository.by_name_prefix(connection, user_id, name_key(name), limit=limit)
 
@@ -73,7 +73,7 @@ def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[
 
 
 def keep_edit(connection: Connection, before: Person, after: Person, now: datetime) -> str | None:
-    """Keeps what an edit replaced, for `undo_edit`. Returns its id, None if it replaced nothing."""
+    """Stores the values that an edit replaced, for `undo_edit`. Returns their id, None if it replaced nothing."""
     fields = [name for name in EDITABLE if getattr(before, name) != getattr(after, name)]
     setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in fields}
     kept = {"before": _plain(before, fields), "after": _plain(after, fields), "by": setters}
@@ -81,7 +81,7 @@ def keep_edit(connection: Connection, before: Person, after: Person, now: dateti
 
 
 def edited(connection: Connection, user_id: int, edit_id: str) -> tuple[Person, dict[str, Any]]:
-    """Whose profile an edit changed, and what was kept of it. Raises NotFound where it was changed again since."""
+    """The edited person and the replaced values. Raises NotFound if the profile was changed again since."""
     person_id, kept = expect_found(suggestion_repository.kept_edit(connection, user_id, edit_id), "no such edit")
     known = person(connection, user_id, person_id)
     if known.id != person_id or _plain(known, kept["after"]) != kept["after"]:
@@ -90,7 +90,7 @@ def edited(connection: Connection, user_id: int, edit_id: str) -> tuple[Person, 
 
 
 def undo_edit(connection: Connection, user_id: int, edit_id: str, *, now: datetime) -> Person:
-    """Puts back what an edit replaced, with its setters. Raises as `edited`, and Refused("username_taken")."""
+    """Restores what an edit replaced, with the setters. Raises like `edited`, and Refused("username_taken")."""
     known, kept = edited(connection, user_id, edit_id)
     values: dict[str, Any] = {name: _checked(name, old) for name, old in kept["before"].items()}
     return repository.save(connection, known, replace(known, **values), by=kept["by"], now=now)
@@ -102,26 +102,26 @@ def _plain(known: Person, fields: Iterable[str]) -> dict[str, Any]:
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """Merges two people for the owner; raises as `people_merge.merge`."""
+    """Merges two people for the owner. Raises what `people_merge.merge` raises."""
     return people_merge.merge(connection, user_id, source_id, target_id, now=now, by="owner")
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes a merge; raises as `people_merge.split`."""
+    """Undoes a merge. Raises what `people_merge.split` raises."""
     return people_merge.split(connection, user_id, person_id, now=now)
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes the last merge of this person into another; idempotent; as `people_merge.undo`."""
+    """Undoes the last merge of this person into another; idempotent. Raises what `people_merge.undo` raises."""
     return people_merge.undo(connection, user_id, source_id, now=now)
 
 
 def from_metadata(
     connection: Connection, user_id: int, sender: TelegramAccount, *, seen_at: datetime, now: datetime
 ) -> Person:
-    """A contact card or a forward with an author creates or updates the person with that Telegram id, nobody else.
+    """Creates or updates the person with the Telegram id of a contact card or of a forward's author.
 
-    A namesake with another Telegram id stays untouched; one without is left for the archivist or the owner to merge. A
+    Other people of this name stay unchanged; the archivist or the owner may merge one without a Telegram id. A
     username moves with its account. Raises Refused("no_name" | "being_forgotten").
     """
     if repository.hidden_holds(connection, user_id, sender.telegram_id, None):
@@ -146,9 +146,9 @@ def from_metadata(
 def note_mentions(
     connection: Connection, user_id: int, episode_id: str, seen: Mapping[int, Iterable[datetime]], *, now: datetime
 ) -> int:
-    """Counts one mention in this fragment for each person of `seen` (person id -> message times); the new ones.
+    """Counts a mention in this fragment for each person of `seen` (person id -> message times). Returns their number.
 
-    Ids that lead nowhere are passed over. A person whom an operation of the fragment meant is not counted again.
+    Unknown ids are skipped. A person counted in this fragment before, such as by an operation, is not counted again.
     """
     new = 0
     for person_id, times in seen.items():
@@ -235,21 +235,21 @@ def _checked_circle(value: Any) -> Circle:
 
 
 def _renamed(before: Person, after: Person) -> Person:
-    """The new aliases; a replaced name becomes one."""
+    """The person with its new aliases; a replaced name becomes one."""
     kept = (before.display_name,) if name_key(before.display_name) != name_key(after.display_name) else ()
     aliases = unique_names((*after.aliases, *kept), without={name_key(after.display_name)})
     return replace(after, aliases=aliases)
 
 
 def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datetime) -> Person:
-    """A field the owner confirmed without changing it is his all the same, also when he confirmed that it is empty."""
+    """Marks fields as set by the owner that he confirmed without a change, also those confirmed to be empty."""
     confirmed = [field for field, value in values.items() if value == getattr(before, field)]
     marks = {field: {"by": "owner", "rev": before.rev, "at": now.isoformat()} for field in confirmed}
     return replace(after, field_meta={**after.field_meta, **marks})
 
 
 def _free_username(connection: Connection, user_id: int, sender: TelegramAccount) -> str | None:
-    """The account's username, taken from the person who had it before if that is known to be another account."""
+    """The account's username, removed from the person who had it if that is known to be another account."""
     username = clean_username(sender.username or "")
     if not username or repository.hidden_holds(connection, user_id, None, username):
         return None

@@ -17,7 +17,7 @@ SuggestionState = Literal["pending", "accepted", "declined", "stale"]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Something a model proposed and only the owner may decide.
+    """A change proposed by a model that only the owner may accept.
 
     `payload` of a field: {"field", "value", "current"}; of a merge: {"source_id", "target_id", "reason"}.
     """
@@ -68,7 +68,7 @@ def suggest(
 
 
 def pending(connection: Connection, user_id: int, *, limit: int = 100) -> list[Suggestion]:
-    """What waits for the owner's decision about people, oldest first."""
+    """Suggestions about people that wait for the owner's decision, oldest first."""
     about_people = suggestions.c.kind.in_(get_args(SuggestionKind))
     query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.state == "pending", about_people)
     rows = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id).limit(limit))
@@ -88,13 +88,13 @@ def decide(connection: Connection, user_id: int, suggestion_id: str, state: Sugg
 
 
 def drop_of_runs(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
-    """Deletes what these runs suggested about people, decided or not."""
+    """Deletes the suggestions of these runs about people, decided or not."""
     about_people = suggestions.c.kind.in_(get_args(SuggestionKind)) & suggestions.c.run_id.in_(list(run_ids))
     connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, about_people))
 
 
 def repoint(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
-    """For a merge: points questions about the source's fields at the target; settles merges of the pair."""
+    """Moves suggestions about a merge's source to its target, and settles suggested merges of the pair."""
     ours = (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
     connection.execute(
         update(suggestions)
@@ -108,13 +108,13 @@ def repoint(connection: Connection, user_id: int, source_id: int, target_id: int
 
 
 ASIDE: Final = "set_aside"
-"""The kind of rows that are no question: hidden parts of a profile, to be erased or put back."""
+"""The kind of rows that hold hidden parts of a profile, to be erased or put back, and are no suggestion."""
 
 
 def put_aside(
     connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime, kind: str = ASIDE
 ) -> str:
-    """Stores what was taken out of a profile, and returns its id."""
+    """Stores parts taken out of a profile. Returns the id of the row."""
     row = {"user_id": user_id, "id": new_id(), "kind": kind, "person_id": person_id, "payload": payload}
     connection.execute(insert(suggestions).values(row | {"state": "held", "created_at": now}))
     return str(row["id"])
@@ -141,18 +141,18 @@ def _hidden_parts_of(user_id: int, person_id: int | None) -> list[ColumnElement[
 
 
 EDITED: Final = "edited"
-"""The kind of rows that are no question: what the owner replaced in a profile, for as long as it can be taken back."""
+"""The kind of rows that hold the values replaced by an edit, while it can be undone, and are no suggestion."""
 KEPT: Final = timedelta(days=7)
 
 
 def keep_edit(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> str:
-    """Stores what an edit replaced and returns its id; those that are too old to be taken back go."""
+    """Stores the values that an edit replaced and returns their id; deletes those too old to be restored."""
     drop_edits(connection, user_id, suggestions.c.created_at < now - KEPT)
     return put_aside(connection, user_id, person_id, payload, now, EDITED)
 
 
 def kept_edit(connection: Connection, user_id: int, edit_id: str) -> tuple[int, dict[str, Any]] | None:
-    """Whose profile was edited, and what was kept of it."""
+    """The id of the edited person and the replaced values."""
     ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == EDITED) & (suggestions.c.id == edit_id)
     row = connection.execute(select(suggestions.c.person_id, suggestions.c.payload).where(ours)).one_or_none()
     return None if row is None else (row.person_id, row.payload)

@@ -40,7 +40,7 @@ class ProfilePart:
 
 @dataclass(slots=True)
 class RemovedParts:
-    """The parts removed from profiles, and the people that nothing supports any more."""
+    """The parts removed from profiles, and the people without any support left."""
 
     texts: list[str] = field(default_factory=list)
     unsupported: list[Person] = field(default_factory=list)
@@ -67,8 +67,8 @@ def record_support(
 ) -> None:
     """Records which lines (segment number -> message id) support the parts that are new or were stated again.
 
-    `stated_keys` are the keys of what the operation states, `said` the texts of its lines. A model that rewrites a bio
-    repeats what it was shown, so lines support an existing sentence again only if they share a word with it.
+    `stated_keys` are the keys of the parts that the operation states, `said` the texts of its lines. A model repeats
+    the bio it was shown, so lines support an existing sentence again only if they share a word with it.
     """
     now = parts(after)
     old = {} if before is None else parts(before)
@@ -98,8 +98,8 @@ def remove_unsupported_parts(
 ) -> RemovedParts:
     """Removes parts of profiles that lost their last line, or hold a word that only the lost lines `said` held.
 
-    What the owner or Telegram metadata set stays. `supported` says whether anything but lines and mentions keeps a
-    person. The caller erases the people of `unsupported`.
+    Parts set by the owner or Telegram metadata stay. `supported` says whether something other than lines and mentions
+    keeps a person. The caller erases the people of `unsupported`.
     """
     removed = RemovedParts()
     for person in removal_repository.profiles(connection, user_id, sorted(lost.people)):
@@ -113,7 +113,7 @@ def remove_unsupported_parts(
 
 
 def _is_kept_otherwise(connection: Connection, person: Person) -> bool:
-    """Whether a change by the owner or a mention elsewhere keeps a person."""
+    """Whether a person is kept by a change of the owner or a mention elsewhere."""
     by_owner = any(mark.get("by") == "owner" for mark in person.field_meta.values())
     return by_owner or support_repository.is_mentioned(connection, person.user_id, person.id)
 
@@ -182,7 +182,7 @@ def parts(person: Person) -> dict[str, ProfilePart]:
 
 
 def _said_in(part: ProfilePart, said: Sequence[str], person: Person) -> bool:
-    """Whether these lines may have stated a part: they share a word with it by sound, other than the person's names."""
+    """Whether these lines may have stated a part: they share a word by sound with it that is no name of the person."""
     if part.kind != "bio" or not any(said):
         return True
     own, heard = _sounds(person.names), _sounds(said)

@@ -15,7 +15,7 @@ from internal.storage.tables import mentions, people
 
 @dataclass(slots=True)
 class LostSupport:
-    """What lost support: for each person the keys of parts of the profile, and the episodes that cited the person."""
+    """Lost support: for each person the keys of parts of the profile, and the episodes that cited the person."""
 
     parts: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     episodes: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -46,12 +46,12 @@ def add(
 
 
 def inherit(connection: Connection, user_id: int, person_id: int, from_key: str, to_key: str) -> None:
-    """Gives one part of a profile the lines that support another part."""
+    """Copies the lines that support a part of a profile to another part."""
     evidence.copy(connection, user_id, {_target(person_id, from_key): _target(person_id, to_key)})
 
 
 def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[tuple[str, str, int]]:
-    """Gives the target of a merge what supports the parts of the source; returns (key, episode, segment) of the new."""
+    """Copies evidence of the source's parts to the target of a merge. Returns (key, episode, segment) of new rows."""
     parts = evidence.part_targets(connection, user_id, "profile", source_id)
     added = evidence.copy(connection, user_id, {part: _target(target_id, _key(part)) for part in parts})
     return [(_key(part), episode_id, segment) for part, episode_id, segment in added]
@@ -60,7 +60,7 @@ def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: 
 def take_back_parts(
     connection: Connection, user_id: int, target_id: int, added: Iterable[tuple[str, str, int]]
 ) -> None:
-    """Removes from the target of a merge what `copy_parts` added."""
+    """Removes the rows from the target of a merge that `copy_parts` added."""
     rows = [(_target(target_id, key), episode_id, segment) for key, episode_id, segment in added]
     evidence.remove_rows(connection, user_id, rows)
 
@@ -81,9 +81,9 @@ def drop_lines(
     segments: Collection[int] | None = None,
     run_id: str | None = None,
 ) -> LostSupport:
-    """Removes what these segments of an episode (None = all) support in profiles.
+    """Removes the support of these segments of an episode (None = all) in profiles.
 
-    With `segments`, support by the episode as a whole goes only if it came from the run `run_id`.
+    With `segments`, support by the episode as a whole is removed only if it came from the run `run_id`.
     """
     lines = Lines(episode_id=episode_id, segments=segments, run_id=run_id)
     targets = evidence.remove_lines(connection, user_id, lines, ["person", "profile"])
@@ -103,7 +103,7 @@ def is_cited_in(connection: Connection, user_id: int, person_id: int, episode_id
 
 
 def people_cited(connection: Connection, user_id: int, lines: Collection[LineRef]) -> set[int]:
-    """The people parts of whose profiles rest on one of these lines, or on their whole episodes."""
+    """The people with a part of the profile that one of these lines, or its whole episode, supports."""
     found: set[int] = set()
     for episode_id in {episode_id for episode_id, _ in lines}:
         numbers = {0, *(number for of_line, number in lines if of_line == episode_id)}
@@ -113,7 +113,7 @@ def people_cited(connection: Connection, user_id: int, lines: Collection[LineRef
 
 
 def drop_keys(connection: Connection, user_id: int, person_id: int, keys: Collection[str]) -> None:
-    """Deletes what supports these parts of a profile."""
+    """Deletes the evidence of these parts of a profile."""
     evidence.remove(connection, user_id, "profile", [f"{person_id}:{key}" for key in keys])
 
 
@@ -142,11 +142,11 @@ def _target(person_id: int, key: str) -> str:
 
 
 def _key(part: str) -> str:
-    """The key in the target of a part."""
+    """The key within a part's target."""
     return part.rsplit(":", 1)[1]
 
 
 def entities_with_profile(connection: Connection, user_id: int, entity_ids: Collection[str]) -> set[str]:
-    """Those of these entities that are people with a profile, merged and hidden ones too."""
+    """The entities among these that are people with a profile, merged and hidden ones too."""
     one = people.c.entity_id.in_(sorted(entity_ids))
     return set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, one)).scalars())

@@ -1,4 +1,4 @@
-"""Keyed hashes of what was forgotten of people, so that older messages do not bring it back."""
+"""Keyed hashes of forgotten people and sentences, so that older messages do not bring them back."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -15,19 +15,19 @@ from internal.people.names import keys_of
 from internal.storage.forgetting import tombstone_repository
 
 _STEM: Final = 4
-"""How many sounds of a word identify it in a sentence: endings differ behind them."""
+"""The number of sounds at the beginning of a word that identify it in a sentence: endings differ."""
 
 _SHORTEST: Final = 3
 _PRONOUNS = frozenset(
     {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
 )
-"""Words that may open a sentence, or say that it holds now, without adding a statement."""
+"""Words that begin a sentence, or say that it holds now, without adding a statement."""
 
 
 def marks(
     key: bytes, user_id: int, names: Iterable[str], username: str | None = None, telegram_id: int | None = None
 ) -> set[str]:
-    """One keyed hash for each name, username and Telegram id by which this owner could mean the person."""
+    """The keyed hashes of each name, username and Telegram id by which this owner could mean the person."""
     known = {f"name:{name}" for name in keys_of(names)}
     known |= {f"username:{name}" for name in keys_of([username or ""])}
     if telegram_id is not None:
@@ -41,7 +41,7 @@ def sentence_mark(key: bytes, user_id: int, sentence: str) -> str:
 
 
 def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
-    """The hash of a sentence by its words, and one that it shares with the same words in other forms and order."""
+    """The hash of a sentence by its words, and a hash that is equal for the same words in other forms and order."""
     found = {sentence_mark(key, user_id, sentence)}
     wording = _wording(sentence)
     return found | ({_hashed(key, user_id, f"wording:{wording}")} if wording else set())
@@ -56,7 +56,7 @@ def mark_people_forgotten(
     key: bytes,
     at: datetime,
 ) -> None:
-    """Keeps lines up to `at` from bringing people back, and from prompts: by names, ids and every form of `own` names.
+    """Keeps lines up to `at` out of prompts and from bringing people back: by names, ids and all forms of `own` names.
 
     Forms that mean one of `others` are left out.
     """
@@ -67,7 +67,7 @@ def mark_people_forgotten(
 
 
 def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
-    """The hashes that a key of a word, or a pair of words, would share with a forgotten person's names."""
+    """The hashes of a word's or word pair's keys, to be compared with those of forgotten people's names."""
     if word.startswith(("^", "~")):
         return {_hashed(key, user_id, f"word:{word}")}
     return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}

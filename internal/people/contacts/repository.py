@@ -21,7 +21,7 @@ def listing(connection: Connection, user_id: int, book: str | None = None) -> li
 
 
 def save_contact(connection: Connection, contact: StoredContact) -> None:
-    """Stores a card in the place of the one that this person had in the same book."""
+    """Stores a card, replacing the one that this person had in the same book."""
     values = asdict(contact)
     changes = {name: value for name, value in values.items() if name not in _KEY}
     statement = upsert(contacts).values(values)
