@@ -1,4 +1,4 @@
-"""The in-memory buffers: which of each user's messages are in no fragment yet. The database can rebuild them."""
+"""The in-memory buffers of each user's messages that are in no fragment yet. The database can rebuild them."""
 
 from array import array
 from collections.abc import Iterable
@@ -8,9 +8,9 @@ from internal.dialogue.model import DialogueState, Message
 
 
 class DialogueBuffers:
-    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors.
+    """One `DialogueState` for each active dialogue, changed only after the commit of the mirrored rows.
 
-    Where other processes write into the store too, nothing is kept here: only the store is up to date.
+    If other processes write into the store too, nothing is kept here: only the store is up to date.
     """
 
     def __init__(self, *, kept: bool = True) -> None:
@@ -33,7 +33,7 @@ class DialogueBuffers:
         state.last_activity, state.is_active = now, True
 
     def publish(self, user_id: int, last_seq: int, *, closes: bool) -> None:
-        """Removes what went into a fragment; removes the whole state if the dialogue is over."""
+        """Removes the messages of a published fragment, or the whole state if the dialogue is over."""
         state = self._states.get(user_id)
         if state is None:
             return

@@ -23,7 +23,7 @@ def _as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 AS_STORED: Final = [_as_stored(column) for column in messages.c]
-"""The columns of the log without what SQLAlchemy makes of them, for `kept_messages`."""
+"""The columns of the log as stored, not converted by SQLAlchemy, for `kept_messages`."""
 
 _MOMENTS: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, Timestamp)]
 _JSON: Final = [index for index, column in enumerate(messages.c) if isinstance(column.type, JSON)]
@@ -32,7 +32,7 @@ text_caches.register_cache(_KEPT.clear)
 
 
 def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
-    """Yields the messages of rows of `AS_STORED`. Those whose row is the same as the last time are not made again.
+    """Yields the messages of rows of `AS_STORED`, from a cache if the row is unchanged.
 
     Every question reads up to 200 messages, of which one or two are new.
     """
@@ -44,7 +44,7 @@ def kept_messages(rows: Iterable[Sequence[Any]]) -> Iterator[Message]:
             values = list(stored)
             for index in _MOMENTS:
                 values[index] = None if values[index] is None else from_micros(values[index])
-            for index in _JSON:  # a server's driver has read it already
+            for index in _JSON:  # PostgreSQL's driver has parsed it already
                 values[index] = json.loads(values[index]) if isinstance(values[index], str) else values[index]
             known = (stored, message_of(values))
             if len(_KEPT) >= MOST_KEPT:

@@ -14,25 +14,25 @@ Role = Literal["user", "assistant", "system"]
 
 HIDDEN_PREFIX = "[hidden instruction] "
 HIDDEN_MARK = "hidden_instruction"
-"""Key in `user_metadata` that marks a hidden instruction. The mark decides, since users can type the prefix."""
+"""Key in `user_metadata` that marks a hidden instruction. The mark decides, because users can type the prefix."""
 
 NOTIFICATION_MARK = "notification"
-"""Key in `user_metadata` of what the bot wrote on its own: the notification's id. It answers nothing."""
+"""Key in `user_metadata` of a notification's message: the notification's id. Such a message answers nothing."""
 
 INSTRUCTION_MARK = "instruction"
-"""Key beside it in the assistant's message: the id of the hidden instruction that caused it."""
+"""Key in the same message: the id of the hidden instruction that caused it."""
 
 QUOTED_MARK = "quoted"
-"""Key beside them in a user's message: what it answers or quotes, as a `Quoted`."""
+"""Key in a user's message: the words that it answers or quotes, as a `Quoted`."""
 
 SPEAKER_MARK = "speaker"
-"""Key beside them in a message that somebody else than the owner wrote: his name. `sender_id` is his id."""
+"""Key in a message of somebody else than the owner: the author's name. `sender_id` is the author's id."""
 
 CARDS_MARK = "cards"
-"""Key beside them in an answer: the position in its text from which the program speaks, in cards about what it did."""
+"""Key in an answer: the position in its text at which the program's own cards about its actions begin."""
 
 INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK, QUOTED_MARK, CARDS_MARK})
-"""Keys for the program's own use, which stand in no prompt as they are."""
+"""Keys for the program's own use, which are left out of prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ForwardOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """The author where several people write. A chat that speaks for itself has a negative id."""
+    """The author of a message in a group. A chat that speaks for itself has a negative id."""
 
     id: int
     name: str
@@ -57,9 +57,9 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """What a message answers: somebody's `text`, and the `part` of it that the owner picked, if any.
+    """The words that a message answers: the whole `text`, and the `part` of it that the owner picked, if any.
 
-    `author` is the name of a third person. The words are never the owner's of now, also where they once were his.
+    `author` is the name of a third person. The words do not count as the owner's present ones, even if he wrote them.
     """
 
     by: Literal["assistant", "owner", "other"]
@@ -68,11 +68,11 @@ class Quoted:
     part: str = ""
 
     def speaker(self, assistant: str, owner: str) -> str:
-        """Whose words they are, with these names for the assistant and the owner."""
+        """The author of the words, with these names for the assistant and the owner."""
         return {"assistant": assistant, "owner": owner}.get(self.by) or f"{self.author} (not the owner)"
 
     def within(self, longest: int) -> Quoted:
-        """The same with texts of at most `longest` characters."""
+        """A copy with texts of at most `longest` characters."""
         return replace(self, text=_cut(self.text, longest), part=_cut(self.part, longest))
 
 
@@ -107,23 +107,23 @@ class Message:
 
     @property
     def quoted(self) -> Quoted | None:
-        """What the message answers or quotes; None if nothing."""
+        """The words that the message answers or quotes; None if there are none."""
         stored = (self.user_metadata or {}).get(QUOTED_MARK)
         return Quoted(**stored) if stored else None
 
     @property
     def speaker(self) -> str:
-        """The name of who wrote it, where that is not the owner: a member of a group; else empty."""
+        """The name of the author if that is not the owner but a member of a group; else empty."""
         return str((self.user_metadata or {}).get(SPEAKER_MARK, ""))
 
     @property
     def spoken(self) -> str:
-        """The text without the program's own cards, which no model may take for an example."""
+        """The text without the program's own cards, which models would imitate."""
         mark = (self.user_metadata or {}).get(CARDS_MARK)
         return self.content if mark is None else self.content[:mark].rstrip()
 
     def without_quote(self) -> Message:
-        """The same message, as if it answered nothing."""
+        """A copy of the message without its quote."""
         kept = {key: value for key, value in (self.user_metadata or {}).items() if key != QUOTED_MARK}
         return replace(self, user_metadata=kept)
 
@@ -169,8 +169,8 @@ class Turn:
 class DialogueState:
     """The in-memory buffer of one user: the `seq` of each message that is in no fragment yet, oldest first.
 
-    The words stay in the log: for 10,000 users with 50 messages each, the numbers take a hundredth of the memory and
-    of the time to restore them.
+    The words stay in the log: for 10,000 users with 50 messages each, numbers take a hundredth of the memory and of the
+    time for restoring.
     """
 
     user_id: int
@@ -192,7 +192,7 @@ SourceKind = Literal["fact", "memory", "message", "episode", "page", "person"]
 
 @dataclass(frozen=True, slots=True)
 class ReplySource:
-    """Something that stood in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
+    """A source in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
 
     `ref_id` is the id of a fact, a memory's node, a message, an episode or a person.
     """
@@ -205,11 +205,11 @@ class ReplySource:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What a user sent, parsed from one update and not stored yet.
+    """A message of a user, parsed from one update and not stored yet.
 
     `text` is the text or caption as sent, without the `command` before it: `/db` and `/sa` open or continue a session,
-    and the words after them are to be answered. `attachments` describe what came with it ({"kind": "voice"}, ...).
-    `speaker` is who wrote it where that is not the owner. `aside`: not to the bot, but in a chat of the owner's with
+    and the words after them are to be answered. `attachments` describe its attachments ({"kind": "voice"}, ...).
+    `speaker` is the author if that is not the owner. `aside`: not to the bot, but in a chat of the owner's with
     somebody else.
     """
 
@@ -239,15 +239,15 @@ class Incoming:
 
     @property
     def album(self) -> str | None:
-        """The album that it is a part of."""
+        """The album to which it belongs."""
         return next((one["album"] for one in self.attachments if one.get("album")), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A user's reaction to the Telegram message `tg_id`: its emoji, "" where it was taken back.
+    """A user's reaction to the Telegram message `tg_id`: its emoji, "" if it was taken back.
 
-    `by` is who of a group reacted.
+    `by` is the reacting member of a group.
     """
 
     user_id: int
@@ -269,7 +269,7 @@ UNDELIVERED = frozenset({"refused", "cancelled"})
 
 
 def own_words(listing: Sequence[Message]) -> list[Message]:
-    """The owner's own messages: no answers, no instructions."""
+    """The owner's own messages, without answers and instructions."""
     return [m for m in listing if m.role == "user" and not m.hidden]
 
 

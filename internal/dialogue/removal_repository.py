@@ -64,7 +64,7 @@ def known_from_messages(connection: Connection, user_id: int, telegram_id: int) 
 
 
 def _move_cursor_back(connection: Connection, user_id: int) -> None:
-    """Moves the cursor off a deleted message: otherwise everything would count as unpublished."""
+    """Moves the cursor away from a deleted message: otherwise all messages would count as unpublished."""
     cursor = dialogue_state.c.last_published_message_id
     there = exists().where(messages.c.user_id == user_id, messages.c.id == cursor)
     newest = (

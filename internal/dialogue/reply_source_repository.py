@@ -1,4 +1,4 @@
-"""The sources of a reply: what it was written from."""
+"""The sources of replies in the database."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -70,13 +70,13 @@ def last_reply(connection: Connection, user_id: int) -> Message | None:
 
 
 def message_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
-    """The owner's message that is, or begins with, this Telegram message."""
+    """The message of the log that is, or begins with, this Telegram message."""
     address = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
     return read_one(connection.execute(select(messages).where(messages.c.user_id == user_id, address)), message_of)
 
 
 def reply_to(connection: Connection, asked: Message) -> Message | None:
-    """The answer to a message of the owner, given to its turn alone or together with others."""
+    """The answer to a message of the owner, to its own turn or to several together."""
     if asked.turn_id is None:
         return None
     return _first_reply(connection, asked.user_id, after_seq=asked.seq, turn_id=asked.turn_id)

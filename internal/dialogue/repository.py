@@ -48,7 +48,7 @@ _OF_TURN: Final = (
     select(messages)
     .where(
         messages.c.user_id == bindparam("owner"),
-        messages.c.seq >= bindparam("first"),  # or the whole log would be read
+        messages.c.seq >= bindparam("first"),  # otherwise the whole log would be read
         messages.c.turn_id == bindparam("turn"),
         messages.c.role == "user",
     )
@@ -69,7 +69,7 @@ _TOUCH: Final = (
 )
 _this: Final = (messages.c.user_id == bindparam("owner")) & (messages.c.id == bindparam("message"))
 _other: Final = messages.alias("other")
-# A local Telegram whose folder was deleted counts from the start again: the number may be taken.
+# A local Telegram server with a deleted folder restarts its numbers, so the number may be taken.
 _TAKEN: Final = select(_other.c.seq).where(
     _other.c.user_id == bindparam("owner"),
     _other.c.bot_id == messages.c.bot_id,
@@ -85,7 +85,7 @@ _NUMBERED: Final = _DELIVERED.values(
 def add_incoming(
     connection: Connection, incoming: Incoming, *, metadata: dict[str, Any], turn_id: str | None
 ) -> Message | None:
-    """Stores what a user sent. Returns None if this Telegram message is stored already."""
+    """Stores a user's message. Returns None if this Telegram message is stored already."""
     if find_incoming(connection, incoming) is not None:
         return None
     return _insert(
@@ -149,14 +149,14 @@ def sent(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id:
 
 
 def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:
-    """Replaces the text of an edited message. Its `rev` grows, which makes everything derived from it stale."""
+    """Replaces the text of an edited message. Its new `rev` makes everything derived from it stale."""
     return _change_text(connection, message, content=text, edited_at=edited_at)
 
 
 def put_file_text(
     connection: Connection, message: Message, text: str, attachments: Sequence[dict[str, Any]]
 ) -> Message:
-    """Writes what was read out of a message's files into it. Like `edit`, but its author changed nothing."""
+    """Writes the text read from a message's files into it. Like `edit`, but not a change by its author."""
     return _change_text(connection, message, content=text, attachments=list(attachments))
 
 
@@ -169,7 +169,7 @@ def _change_text(connection: Connection, message: Message, **values: Any) -> Mes
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
-    """Records the delivery of an answer: sent, unknown or refused. An answer that nobody got is not found by search."""
+    """Records the delivery of an answer: sent, unknown or refused. An undelivered one is taken out of search."""
     one = {"owner": user_id, "message": message_id, "came": delivery}
     connection.execute(*((_DELIVERED, one) if tg_id is None else (_NUMBERED, one | {"number": tg_id})))
     if delivery in UNDELIVERED:
@@ -198,13 +198,13 @@ def between(connection: Connection, user_id: int, first_seq: int, last_seq: int)
 
 
 def said_by(connection: Connection, user_id: int, sender_id: int) -> list[str]:
-    """The ids of everything that this speaker wrote in a group."""
+    """The ids of all messages of this speaker in a group."""
     wrote = (messages.c.user_id == user_id, messages.c.sender_id == sender_id, messages.c.role == "user")
     return list(connection.execute(select(messages.c.id).where(*wrote)).scalars())
 
 
 def speakers(connection: Connection, group: int) -> set[int]:
-    """The Telegram ids of all who wrote in a group."""
+    """The Telegram ids of all speakers in a group."""
     wrote = (messages.c.user_id == group, messages.c.role == "user", messages.c.sender_id.is_not(None))
     with across_owners(connection):
         return set(connection.execute(select(messages.c.sender_id).where(*wrote).distinct()).scalars())
@@ -223,7 +223,7 @@ def recent(
 def unpublished_messages(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
     """The messages that are in no fragment yet: all after the last published one, or all if there is none.
 
-    Deviates from the specification, which would restore an empty buffer and lose every user's first conversation.
+    This deviates from the specification, which would restore an empty buffer and lose every user's first conversation.
     """
     query = _waiting(user_id).order_by(messages.c.seq)
     return [message_of(row) for row in connection.execute(query if limit is None else query.limit(limit))]
@@ -250,12 +250,12 @@ def publish_cursor(
 
 
 def record_activity(connection: Connection, user_id: int, now: datetime) -> None:
-    """Records activity: the dialogue is active from its first message on."""
+    """Records the time of activity and marks the dialogue as active."""
     connection.execute(_TOUCH, {"owner": user_id, "at": now})
 
 
 def close_dialogue(connection: Connection, user_id: int) -> None:
-    """Marks a dialogue as ended where nothing is left to publish."""
+    """Marks a dialogue as ended that has nothing left to publish."""
     connection.execute(update(dialogue_state).where(dialogue_state.c.user_id == user_id).values(is_active=False))
 
 
@@ -287,7 +287,7 @@ def full_since(connection: Connection, moment: datetime | None, size: int) -> li
     published = select(last.c.seq).where(_is_published(last))
     count = select(func.count()).where(
         waits.c.user_id == dialogue_state.c.user_id,
-        # Two levels deep SQLAlchemy correlates nothing by itself: it would ask about everybody's dialogues together.
+        # Two levels deep SQLAlchemy does not correlate by itself, and would ask about all users' dialogues together.
         waits.c.seq > func.coalesce(published.correlate(dialogue_state).scalar_subquery(), 0),
         waits.c.episode_id.is_(None),
     )
@@ -300,7 +300,7 @@ def full_since(connection: Connection, moment: datetime | None, size: int) -> li
 def restorable(connection: Connection) -> list[DialogueState]:
     """The buffers as they were before the program stopped: active dialogues, and any with unpublished messages.
 
-    One row for each user; of the messages only an index is read: 0.4 s for half a million messages of 10,000 users.
+    Reads one row for each user and an index of the messages: 0.4 s for half a million messages of 10,000 users.
     """
     last = messages.alias("last_published")
     left = (

@@ -1,7 +1,7 @@
 """The search items of messages: their own words and descriptions of pictures; the vector also covers the line before.
 
-Every message that may be shown has a search item, written with the message itself. A message without one is no
-context of another, so removing one renews the item of the line behind it.
+Every message that may be shown has a search item, written with the message. A message without one is no context of
+another, so removing one renews the item of the next line.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,16 +21,16 @@ from internal.storage.tables import messages, search_backlog, search_items as it
 from internal.storage.vectors import MESSAGE
 
 CONTEXT_GAP: Final = timedelta(hours=3)
-"""A line written longer ago is no context of the next."""
+"""The longest time between a line and the next for which it is context."""
 
 CONTEXT_CHARACTERS: Final = 300
-"""How much of the end of the line before counts as context."""
+"""Characters at the end of the line before that count as context."""
 
 _LONG_MESSAGE: Final = 1_000
-"""Characters from which a line is no context: how a page ends tells nothing of what is written after it."""
+"""Characters from which a line is no context: the end of a page is unrelated to the next message."""
 
 _NEAR: Final = 50
-"""How many places of the log are searched for the line before or behind: other lanes may lie between."""
+"""The number of log entries searched for the previous or next line: other lanes may lie between."""
 
 _DESCRIPTIONS: Final = ("description", "title", "name")
 """Fields of an attachment that describe it, the best first."""
@@ -84,7 +84,7 @@ def put_item(connection: Connection, message: Message, owner_name: str | None = 
 
 
 def follow_edit(connection: Connection, message: Message) -> None:
-    """Renews the search item after an edit, and the context of the line behind it, at once."""
+    """Renews the search item after an edit, and the context of the next line, in one step."""
     if not _visible(connection, message.user_id, [message]):
         return
     search_items.forget_words(connection, message.user_id, MESSAGE, message.id)
@@ -96,7 +96,7 @@ def follow_edit(connection: Connection, message: Message) -> None:
 
 
 def take_out(connection: Connection, gone: Sequence[Message]) -> None:
-    """Takes messages of one owner out of search for good, and out of the context of the lines behind them."""
+    """Takes messages of one owner out of search for good, and out of the context of the next lines."""
     if gone:
         search_items.remove(connection, gone[0].user_id, MESSAGE, [message.id for message in gone])
         _renew(connection, _following_lines(connection, gone))
@@ -110,7 +110,7 @@ def hide(connection: Connection, hidden: Sequence[Message]) -> None:
 
 
 def hide_all(connection: Connection, user_id: int) -> None:
-    """Runs `hide` for everything in an owner's log up to now."""
+    """Runs `hide` for all messages in an owner's log."""
     search_items.hide_kind(connection, user_id, MESSAGE)
 
 
@@ -125,13 +125,13 @@ def show(connection: Connection, shown: Sequence[Message]) -> None:
 
 
 def put_later(connection: Connection, user_id: int) -> None:
-    """Has all messages of an owner made searchable in the background."""
+    """Marks all messages of an owner to be made searchable in the background."""
     row = upsert(search_backlog).values(user_id=user_id, seq=0)
     connection.execute(row.on_conflict_do_update(index_elements=["user_id"], set_={"seq": 0}))
 
 
 def put_some(connection: Connection, *, limit: int) -> int:
-    """Makes up to `limit` messages of one owner searchable that `put_later` left. Returns how many were examined.
+    """Makes up to `limit` messages of one owner searchable that `put_later` marked. Returns how many were examined.
 
     The earliest come first, so that each finds the line before it.
     """
@@ -157,7 +157,7 @@ def waits(connection: Connection) -> bool:
 
 
 def words_of(message: Message) -> str:
-    """The words of a message by itself: its text, no card, and the descriptions of its attachments."""
+    """The words of a message alone: its text without cards, and the descriptions of its attachments."""
     described = [f"[{kind}: {words}]" for kind, words in map(_description, message.attachments) if words]
     return " ".join(part for part in (message.spoken.strip(), *described) if part)
 
@@ -207,7 +207,7 @@ def _context(connection: Connection, message: Message, owner_name: str | None) -
 
 
 def _speaker(role: str, origin: str | None, owner_name: str | None) -> str:
-    """The speaker of a line, where known: its original author if forwarded, or the owner."""
+    """The speaker of a line if known: the original author of a forward, or the owner."""
     return origin or (owner_name if role == "user" else None) or ""
 
 
@@ -216,7 +216,7 @@ def _position(message: Message) -> dict[str, Any]:
 
 
 def _following_lines(connection: Connection, lines: Sequence[Message]) -> list[Message]:
-    """The searchable lines behind these, whose context they may be, each once."""
+    """The next searchable line after each of these, whose context they may be, each once."""
     found: dict[str, Message] = {}
     for message in lines:
         row = connection.execute(_BEHIND, _position(message)).one_or_none()
@@ -226,7 +226,7 @@ def _following_lines(connection: Connection, lines: Sequence[Message]) -> list[M
 
 
 def _renew(connection: Connection, lines: Collection[Message]) -> None:
-    """Gives lines their present context: vectors of the old one would still reveal it."""
+    """Gives lines their present context: vectors of a removed one would still reveal it."""
     for message in lines:
         search_items.forget_words(connection, message.user_id, MESSAGE, message.id)
         put_item(connection, message)

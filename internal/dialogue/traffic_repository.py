@@ -1,4 +1,4 @@
-"""How many messages went each way between each user and the bot, and their latest words."""
+"""The numbers of messages from and to each user, and the latest messages."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _ROLES: Final = ("user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Counts of messages each way, instructions included. `last` is the time of the newest, None if there is none."""
+    """The numbers of messages each way, instructions included. `last` is the time of the newest, None without any."""
 
     sent: int = 0
     received: int = 0
@@ -42,9 +42,9 @@ def traffic(connection: Connection, user_ids: Collection[int]) -> Mapping[int, T
 def last_words(
     connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int
 ) -> tuple[list[Message], int | None]:
-    """The newest `limit` messages (before a seq, exclusive), oldest first, without those that nobody saw.
+    """The newest `limit` messages (before a seq, exclusive), oldest first, without undelivered ones and instructions.
 
-    Returned with the `before_seq` of the page before, None at the beginning.
+    The second value is the `before_seq` of the previous page, None at the beginning.
     """
     page = recent(connection, user_id, before_seq=before_seq, limit=limit)
     shown = [message for message in visible(page) if message.role in _ROLES]

@@ -1,4 +1,4 @@
-"""Turns in the database: which messages get one answer, and how far that answer is.
+"""Turns in the database: the messages that get one answer, and the state of that answer.
 
 States: collecting -> running -> answered -> closed | failed | cancelled.
 """
@@ -46,7 +46,7 @@ _FINISH_SAME: Final = _FINISH.where(func.coalesce(_REVISION.scalar_subquery(), 0
 
 
 def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
-    """The owner's only turn of the lane that still takes messages."""
+    """The owner's turn of the lane that still takes messages."""
     return read_one(connection.execute(_OF_LANE, {"owner": user_id, "bot": bot_id, "place": lane}), _turn)
 
 
@@ -70,7 +70,7 @@ def open_turn(
 
 
 def ask_again(connection: Connection, message: Message, now: datetime) -> None:
-    """Opens a turn for a message alone, whose words became known after its own turn had ended."""
+    """Opens a turn for a single message whose words became known after its own turn had ended."""
     new = new_id()
     asked = (messages.c.user_id == message.user_id, messages.c.id == message.id)
     connection.execute(update(messages).where(*asked).values(turn_id=new))
@@ -93,12 +93,12 @@ def freeze(connection: Connection, turn: Turn) -> None:
 
 
 def start(connection: Connection, turn: Turn) -> Turn | None:
-    """Begins an attempt (C3): no more messages, one more attempt. Returns None if the turn is over meanwhile."""
+    """Begins an attempt (C3), counts it and closes the turn for messages. Returns None if the turn is over."""
     return read_one(connection.execute(_START, {"owner": turn.user_id, "turn": turn.id}), _turn)
 
 
 def discount(connection: Connection, turn: Turn) -> None:
-    """Takes back an attempt that an orderly stop of the program interrupted."""
+    """Does not count an attempt that an orderly stop of the program interrupted."""
     connection.execute(
         update(turns)
         .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state == TurnState.RUNNING)
@@ -109,7 +109,7 @@ def discount(connection: Connection, turn: Turn) -> None:
 def finish(
     connection: Connection, turn: Turn, state: TurnState, error: str | None = None, *, rev: int | None = None
 ) -> bool:
-    """Ends a running turn, with `rev` only if that still is its `revision`.
+    """Ends a running turn, with `rev` only if this is still its `revision`.
 
     Returns False if it had ended already; then nothing may be written for it.
     """
@@ -143,7 +143,7 @@ def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
 def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> int | None:
     """The first message of the earliest turn without an answer: a fragment ends before it.
 
-    `bot_id` is the running bot, None if none ever ran. Turns of another bot wait for its token and block nothing.
+    `bot_id` is the running bot, None if none ever ran. Turns of another bot wait for its token and block no fragment.
     """
     opened = select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, _OPEN)
     if bot_id is not None:

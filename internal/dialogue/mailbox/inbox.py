@@ -1,4 +1,4 @@
-"""Raw updates on their way to the disk: those that come while others are being written share the next transaction."""
+"""Stores raw updates: those that arrive while others are being written share the next transaction."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 
 BATCH: Final = 500
-"""Most updates of one transaction, some 5 ms of the database's time: whatever else is to be written waits no longer."""
+"""Most updates of one transaction, which takes some 5 ms: other writes wait no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Inbox:
     def __init__(
         self, database: Database, clock: Clock, bot_id: int, chat_of: Callable[[str], int | None] = lambda raw: None
     ) -> None:
-        """`chat_of` says with which chat an update, as JSON, stays in order."""
+        """`chat_of` returns the chat with which an update (JSON) stays in order."""
         self._database, self._clock, self._bot_id, self._chat_of = database, clock, bot_id, chat_of
         self._waiting: deque[_Waiting] = deque()
         self._storing: asyncio.Task[None] | None = None
 
     async def store(self, updates: Sequence[tuple[int, str]]) -> list[InboxRow]:
-        """Returns those of the updates (update_id, JSON) that are new, once they are on disk (C1).
+        """Stores updates (update_id, JSON) and returns the new ones once they are on disk (C1).
 
         Raises StorageError; then none of them is stored.
         """
@@ -68,7 +68,7 @@ class Inbox:
             rows = await self._database.write(
                 lambda c: mailbox.receive(c, self._bot_id, updates, now, chats), point="C1"
             )
-        except Exception as error:  # handed to every caller, who alone knows what it means
+        except Exception as error:  # handed to every caller, who knows what it means
             for stored in (waiting.stored for waiting in batch if not waiting.stored.done()):
                 stored.set_exception(error)
             return

@@ -1,4 +1,4 @@
-"""The inbox of raw updates and the outbox of replies: what was accepted and what is still to be sent."""
+"""The inbox of accepted raw updates, and the outbox of messages to be sent."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,16 +21,16 @@ class OutboxState(StrEnum):
     """The request went out and no answer came: it may have been delivered."""
     REFUSED = "refused"
     HELD = "held"
-    """Waits until its user is reachable again, or until the bot that owes it has its token back."""
+    """Waits until its user is reachable again, or until the token of the bot that owes it is set again."""
 
 
 STUCK = "stuck: "
-"""Begins the `error` of a waiting message at which Telegram's server failed again and again: the others of its chat
-pass it, except the later parts of the same answer.
+"""The prefix of the `error` of a waiting message at which Telegram's server failed again and again: other messages of
+its chat pass it, except the later parts of the same answer.
 """
 
 OTHER_BOT = "owed by another bot"
-"""The `error` of a held message that another token's bot owes: chats and message ids are that bot's own."""
+"""The `error` of a held message that the bot of another token owes: its chats and message ids are different ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class InboxRow:
 
     @property
     def key(self) -> str:
-        """Names the update for ever, for what it led to."""
+        """The permanent key of the update, for everything that it caused."""
         return update_key(self.bot_id, self.n)
 
 
@@ -55,12 +55,12 @@ _UPDATE = "update:"
 
 
 def update_key(bot_id: int, n: int) -> str:
-    """The name of the update in inbox row `n`."""
+    """The key of the update in inbox row `n`."""
     return f"{_UPDATE}{bot_id}:{n}"
 
 
 def answered_update(dedupe: str) -> str | None:
-    """The key of the update that an outgoing message answers directly; None for one that is no such answer."""
+    """The key of the update that an outgoing message answers directly; None for other messages."""
     return dedupe.rpartition(":")[0] if dedupe.startswith(_UPDATE) else None
 
 
@@ -79,7 +79,7 @@ class QuarantinedUpdate:
 class Unsent:
     """Messages that wait to be sent. `oldest_due_at` is None when there are none.
 
-    `held` wait for users who left, `foreign` for another bot, whose token was replaced meanwhile.
+    `held` wait for users who left, `foreign` for another bot, whose token was replaced.
     """
 
     waiting: int
@@ -92,7 +92,7 @@ class Unsent:
 class Rendered:
     """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form.
 
-    `rich` is its Markdown if a client that shows rich messages shows more of it, such as a table with columns.
+    `rich` is its Markdown if a rich message shows more, such as a table with columns.
     """
 
     text: str
@@ -112,8 +112,8 @@ class Outgoing:
     `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
     `react` needs `tg_id`, its text is the emoji.
     `voice` is `text` spoken when it is sent. `document` and `photo` need `filename` and `content`, in base64
-    if `binary`. `dedupe` is unique for ever: writing the same twice changes nothing, so a handler that runs again after
-    a crash sends once. `links` name what it was sent for, beside turn and message.
+    if `binary`. `dedupe` is unique for ever: a second row with it is not written, so a handler that runs again after a
+    crash sends once. `links` name its causes besides turn and message.
     """
 
     user_id: int
@@ -140,13 +140,13 @@ class Outgoing:
 
     @property
     def repeatable(self) -> bool:
-        """Whether sending it again shows nothing twice: an edit, unless its message never came, and a reaction."""
+        """Whether a second sending shows nothing twice: true for a reaction, and for an edit of an existing message."""
         return self.kind in ("edit", "react") and self.tg_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`uncertain` counts the times it may have been delivered without our knowledge; for `stuck` see STUCK."""
+    """A row of the outbox. `uncertain` counts possible deliveries without our knowledge; for `stuck` see STUCK."""
 
     n: int
     id: str

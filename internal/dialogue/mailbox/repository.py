@@ -30,10 +30,10 @@ from internal.text_caches import cached
 
 INBOX: Final = "inbox"
 OUTBOX: Final = "outbox"
-"""Bells that tell the worker of a chat of an update or of a message to be sent; the word is the chat."""
+"""Bells for the worker of a chat: it has an update, or a message to be sent. The word is the chat."""
 
 _PARTS: Final = 4
-"""Parts of the shards whose statements are kept: a worker's part changes when others come or go."""
+"""Most sets of shards whose statements are cached: a worker's set changes when other workers start or end."""
 
 _NO_CHATS: Final[Mapping[int, int]] = MappingProxyType({})
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
@@ -65,7 +65,7 @@ _SENT: Final = (
 )
 _BY_DEDUPE: Final = select(outbox).where(outbox.c.user_id == bindparam("owner"), outbox.c.dedupe == bindparam("key"))
 _WAY = case((_STUCK, func.coalesce(outbox.c.turn_id, outbox.c.id)), else_="")
-"""Messages of a chat go one after another on the same way; each stuck answer has a way of its own."""
+"""The queue of a message within its chat: messages of one queue are sent in order; a stuck answer has its own."""
 
 
 # -- inbox ------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def discard(connection: Connection, n: int | None) -> int:
 
 
 def newest(connection: Connection) -> datetime | None:
-    """When the latest update arrived or message was queued, by this machine's clock; None if there never was one."""
+    """The time of the latest update or queued message by this machine's clock; None if there never was one."""
     moments = [
         connection.execute(select(func.max(column))).scalar_one()
         for column in (inbox.c.received_at, outbox.c.created_at)
@@ -167,7 +167,7 @@ def count_attempt(connection: Connection, n: int) -> int:
 
 
 def drop_settled(connection: Connection, before: datetime) -> int:
-    """Deletes keys of processed updates: after a quiet week Telegram may restart its ids at random."""
+    """Deletes keys of processed updates, because Telegram may choose new ids after a quiet week."""
     old = inbox.c.state.in_((InboxState.INGESTED, InboxState.IGNORED)) & (inbox.c.received_at < before)
     return connection.execute(delete(inbox).where(old)).rowcount
 
@@ -189,33 +189,33 @@ def enqueue(connection: Connection, outgoing: Outgoing, now: datetime) -> str | 
 def due(connection: Connection, now: datetime, *, limit: int, shards: Collection[int] | None = None) -> list[OutboxRow]:
     """The next message of every chat that may be sent now, oldest first: part k+1 waits for part k.
 
-    A stuck answer holds up nothing but its own parts. `shards` limits this and the following functions to their chats.
+    A stuck answer delays only its own parts. `shards` limits this and the following functions to their chats.
     """
     return [_outbox_row(row) for row in connection.execute(_due(_part(shards)), {"now": now, "most": limit})]
 
 
 def next_due_at(connection: Connection, shards: Collection[int] | None = None) -> datetime | None:
-    """When the earliest waiting message becomes due."""
+    """The time at which the earliest waiting message becomes due."""
     return connection.execute(_next_due(_part(shards))).scalar_one_or_none()
 
 
 def mark_sending(connection: Connection, user_id: int, row_id: str) -> bool:
-    """C5: the request is about to go out."""
+    """C5: marks that the request is about to be sent."""
     return connection.execute(_SENDING, {"owner": user_id, "row": row_id}).rowcount == 1
 
 
 def mark_sent(connection: Connection, user_id: int, row_id: str, tg_id: int | None) -> bool:
-    """C6: Telegram has it. Deletes the text from the row, since the message log has it."""
+    """C6: marks that Telegram has it. Deletes the text from the row, because the message log has it."""
     return connection.execute(_SENT, {"owner": user_id, "row": row_id, "number": tg_id}).rowcount == 1
 
 
 def postpone(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
-    """Not delivered for sure: tried again at `due_at`."""
+    """Marks that it was certainly not delivered and is retried at `due_at`."""
     return _move(connection, user_id, row_id, OutboxState.PENDING, due_at=due_at, error=error)
 
 
 def stuck_before(connection: Connection, row: OutboxRow) -> datetime | None:
-    """When a stuck message that came before this one in its chat is tried again; None if there is none."""
+    """The time of the next attempt at a stuck message before this one in its chat; None if there is none."""
     before = _UNSENT & _STUCK & (outbox.c.chat_id == row.outgoing.chat_id) & (outbox.c.n < row.n)
     earliest: datetime | None = connection.execute(select(func.min(outbox.c.due_at)).where(before)).scalar_one()
     return earliest
@@ -231,36 +231,36 @@ def mark_stuck(connection: Connection, row: OutboxRow, due_at: datetime, error: 
 
 
 def mark_unknown(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
-    """May have been delivered: sent once more at `due_at`, and then given up."""
+    """Marks that it may have been delivered; it is sent once more at `due_at`, and then given up."""
     uncertain = outbox.c.uncertain + 1
     return _move(connection, user_id, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error, uncertain=uncertain)
 
 
 def refuse(connection: Connection, user_id: int, row_id: str, error: str) -> bool:
-    """Will never be delivered."""
+    """Marks that it will never be delivered."""
     return _move(connection, user_id, row_id, OutboxState.REFUSED, error=error, payload={})
 
 
 def hold_messages(connection: Connection, user_id: int, error: str) -> int:
-    """Holds everything queued for a user who cannot be reached."""
+    """Holds all queued messages of a user who cannot be reached."""
     waiting = _UNSENT & (outbox.c.user_id == user_id)
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
 
 
 def release(connection: Connection, user_id: int, bot_id: int, now: datetime) -> int:
-    """Releases what was held, since its user writes to this bot again."""
+    """Releases the held messages of a user who writes to this bot again."""
     return _release(connection, bot_id, outbox.c.user_id == user_id, now)
 
 
 def hold_others(connection: Connection, bot_id: int) -> int:
-    """Holds what every other bot queued: this one has other chats, and other messages under the same numbers."""
+    """Holds the queued messages of other bots, whose chats and message ids are different ones."""
     foreign = _UNSENT & (outbox.c.bot_id != bot_id)
     values = {"state": OutboxState.HELD, "error": OTHER_BOT}
     return connection.execute(update(outbox).where(foreign).values(values)).rowcount
 
 
 def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
-    """Releases what was held while another bot's token was set."""
+    """Releases the messages of this bot that were held while another bot's token was set."""
     return _release(connection, bot_id, outbox.c.error == OTHER_BOT, now)
 
 
@@ -278,19 +278,19 @@ def interrupted(connection: Connection, shards: Collection[int] | None = None) -
 
 
 def move_chat(connection: Connection, old: int, new: int) -> int:
-    """Follows a group that became a supergroup."""
+    """Moves unsent messages of a group that became a supergroup to its new chat id."""
     return connection.execute(update(outbox).where(outbox.c.chat_id == old, _UNSENT).values(chat_id=new)).rowcount
 
 
 def inbox_depth(connection: Connection) -> tuple[int, datetime | None]:
-    """How many updates are not processed yet, and since when the oldest waits."""
+    """The number of unprocessed updates, and the time of the oldest one."""
     query = select(func.count(), func.min(inbox.c.received_at)).where(inbox.c.state == InboxState.RECEIVED)
     count, oldest = connection.execute(query).one()
     return count, oldest
 
 
 def unsent(connection: Connection) -> Unsent:
-    """What everybody's outbox holds."""
+    """The waiting messages of all users."""
     waiting = select(func.count(), func.min(outbox.c.due_at)).where(_UNSENT)
     foreign = func.count().filter(outbox.c.error == OTHER_BOT)
     held = select(func.count(), foreign).where(outbox.c.state == OutboxState.HELD)
@@ -308,7 +308,7 @@ def by_dedupe(connection: Connection, user_id: int, dedupe: str) -> OutboxRow | 
 
 
 def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> str | None:
-    """The id of the answer that this Telegram message is a part of; None if it is none, or settled long ago."""
+    """The id of the answer of which this Telegram message is a part; None if it is none, or settled long ago."""
     shown = select(outbox.c.message_id).where(
         outbox.c.user_id == user_id, outbox.c.bot_id == bot_id, outbox.c.chat_id == chat_id, outbox.c.tg_id == tg_id
     )
@@ -330,7 +330,7 @@ def _move(connection: Connection, user_id: int, row_id: str, state: OutboxState,
 
 
 def _order_of_update() -> ColumnElement[int]:
-    """The chat with which an update stays in order; an update without one stands alone."""
+    """The chat with which an update stays in order; an update without one has a key of its own."""
     return func.coalesce(inbox.c.chat_id, inbox.c.n)
 
 

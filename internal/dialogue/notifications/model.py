@@ -1,4 +1,4 @@
-"""A notification: something the bot wants to write to an owner on its own initiative, and its outcome."""
+"""A notification: a message that the bot wants to write to an owner on its own initiative, and its outcome."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ class NotificationKind(StrEnum):
     """The subject; `ref_id` identifies it."""
 
     REMINDER = "reminder"
-    """A task, a promise or a reminder is due; `ref_id` is the task."""
+    """A task, promise or reminder is due; `ref_id` is the task."""
     CONFIRM = "confirm"
     """A task was understood from the owner's words and waits to be confirmed; `ref_id` is the task."""
     TEAM = "team"
@@ -24,7 +24,7 @@ class NotificationKind(StrEnum):
     DIGEST = "digest"
     """The owner's morning: tasks, occasions, promises and questions of the day."""
     REFLECTION = "reflection"
-    """What showed in the last weeks of what was told, once a week."""
+    """A reflection on the messages of the last weeks, once a week."""
     NOTICE = "notice"
     """The program has something to say about itself."""
 
@@ -37,7 +37,7 @@ class NotificationKind(StrEnum):
 class NotificationState(StrEnum):
     WAITING = "waiting"
     DEFERRED = "deferred"
-    """Examined and put off: it is examined again at `not_before`."""
+    """Examined and put off until `not_before`."""
     SENT = "sent"
     MERGED = "merged"
     """Sent in the same message as `merged_into`."""
@@ -45,7 +45,7 @@ class NotificationState(StrEnum):
 
 
 OPEN = (NotificationState.WAITING, NotificationState.DEFERRED)
-"""States without a decision, or with the decision to wait."""
+"""States without a decision or with the decision to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Notification:
     """`text` is the matter itself (1 character or more); the words that were sent are in message `message_id`.
 
     `payload` may hold `buttons` and `together` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601,
-    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is the earliest time to send it. `reason`
+    UTC) and `whole_day`, and other keys of its kind. `not_before` is the earliest time to send it. `reason`
     says why it was sent, put off, merged or dropped: a key such as `quiet` where a rule decided, which the console
     translates, or a sentence of a model. `event_id` is its event `notification_generated`.
     """
@@ -84,7 +84,7 @@ class Notification:
 
     @property
     def said_in(self) -> set[str]:
-        """The ids of the messages that it rests on."""
+        """The ids of the messages from which it comes."""
         return {one for one in (self.payload.get("message"), *self.payload.get("messages", ())) if one}
 
     @property

@@ -1,4 +1,4 @@
-"""Quiet hours: when nothing is sent that can wait, by the owner's clock. Pure."""
+"""Quiet hours on the owner's clock, in which only notifications that cannot wait are sent. Pure."""
 
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 def quiet_until(hours: str, now: datetime, tz: str) -> datetime | None:
     """The end (UTC) of the quiet hours that contain `now`; None outside them.
 
-    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. Where
-    the clock shows an hour twice, quiet hours begin with its first and end with its second occurrence, so that no
-    night is interrupted. A time that the clock skips comes as much later as the clock is put forward.
+    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. If the
+    clock shows an hour twice, quiet hours begin with its first and end with its second occurrence, so that no night is
+    interrupted. A time that the clock skips counts as the time to which the clock is put forward.
     """
     if not hours:
         return None

@@ -1,4 +1,4 @@
-"""Notifications in the database: generated in the transaction of what causes them, decided once."""
+"""Notifications in the database: generated in the transaction of their cause, decided once."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from internal.storage.types import new_id, one_of
 
 SENT: Final = "notification_sent"
 WEIGHED: Final = "notification_weighed"
-"""It was put off, merged or dropped."""
+"""The event of a notification that was put off, merged or dropped."""
 
 QUIET: Final = "quiet"
 """The reason of notifications put off for quiet hours."""
@@ -92,7 +92,7 @@ def count(connection: Connection, user_id: int, *, state: NotificationState | No
 def count_since(
     connection: Connection, user_id: int, kind: NotificationKind, since: datetime, *, ref_id: str | None = None
 ) -> int:
-    """How many of a kind were created for a user at or after a moment, with `ref_id` about that alone."""
+    """The number of a kind created for a user at or after a moment, with `ref_id` only those about it."""
     notified = (notifications.c.user_id == user_id) & (notifications.c.kind == kind.value)
     query = select(func.count()).where(notified, notifications.c.created_at >= since)
     about = query if ref_id is None else query.where(notifications.c.ref_id == ref_id)
@@ -116,13 +116,13 @@ def owners_due(connection: Connection, now: datetime) -> list[int]:
 
 
 def due(connection: Connection, user_id: int, now: datetime, *, limit: int = 50) -> list[Notification]:
-    """What may be sent to this user by now, oldest first."""
+    """Notifications that may be sent to this user by now, oldest first."""
     query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.not_before <= now)
     return [_notification(row) for row in connection.execute(query.order_by(notifications.c.id).limit(limit))]
 
 
 def are_open(connection: Connection, user_id: int, notification_ids: Collection[str]) -> bool:
-    """Whether nothing was decided meanwhile about any of these."""
+    """Whether all of these are still without a decision."""
     query = select(func.count()).where(
         _OPEN, notifications.c.user_id == user_id, notifications.c.id.in_(notification_ids)
     )
@@ -132,12 +132,12 @@ def are_open(connection: Connection, user_id: int, notification_ids: Collection[
 def defer(
     connection: Connection, user_id: int, notification_ids: Collection[str], until: datetime, reason: str, now: datetime
 ) -> None:
-    """Puts these off: they are examined again at `until`."""
+    """Puts these off until `until`."""
     _decide(connection, user_id, notification_ids, NotificationState.DEFERRED, now, reason, not_before=until)
 
 
 def look_again_at_quiet(connection: Connection, user_id: int, now: datetime) -> int:
-    """Has everything put off for quiet hours examined now, since the hours changed. Returns how many."""
+    """Makes notifications put off for quiet hours due now, because the hours changed. Returns how many."""
     off = _of(user_id, NotificationState.DEFERRED) & (notifications.c.reason == QUIET)
     later = update(notifications).where(off, notifications.c.not_before > now)
     return connection.execute(later.values(not_before=now)).rowcount
@@ -153,7 +153,7 @@ def mark_sent(
     reason: str,
     now: datetime,
 ) -> None:
-    """Marks these as sent by the assistant's message `message_id`: one of them, and `merged` in the same words."""
+    """Marks a notification as sent by the assistant's message `message_id`, and those in `merged` as part of it."""
     _decide(connection, user_id, [notification_id], NotificationState.SENT, now, reason, message_id=message_id)
     together: dict[str, Any] = {"message_id": message_id, "merged_into": notification_id}
     _decide(connection, user_id, merged, NotificationState.MERGED, now, reason, **together)
@@ -165,7 +165,7 @@ def drop(connection: Connection, user_id: int, notification_ids: Collection[str]
 
 
 def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> list[Notification]:
-    """Drops what still waits about a subject that needs no notification, such as a task that is done. Returns it."""
+    """Drops waiting notifications about a subject that needs none, such as a task that is done. Returns them."""
     query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.ref_id == ref_id)
     waiting = [_notification(row) for row in connection.execute(query.order_by(notifications.c.id))]
     drop(connection, user_id, [one.id for one in waiting], reason, now)
@@ -181,7 +181,7 @@ def count_attempt(connection: Connection, user_id: int, notification_ids: Collec
 def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool]
 ) -> list[Notification]:
-    """Deletes the notifications about, or sent in, one of these messages, or with a trace. Returns their texts."""
+    """Deletes the notifications from, or sent in, one of these messages, or with a trace. Returns their texts."""
     to_forget = set(message_ids)
     rows = map(_notification, connection.execute(select(notifications).where(notifications.c.user_id == user_id)))
     gone = [one for one in rows if to_forget & {*one.said_in, one.message_id} or holds(one.text)]

@@ -1,4 +1,4 @@
-"""What the context manager keeps of one owner: who the owner is, what is going on, what is open. Pure."""
+"""The context manager's snapshot of one owner: who the owner is, what is going on, what is open. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MOST: Final[Mapping[Part, int]] = {"who": 12, "now": 8, "threads": 16}
 """Most items of each part."""
 
 MOST_SOURCES: Final = 500
-"""Most messages that an item may rest on; the latest are kept."""
+"""Most source messages of an item; the latest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotItem:
-    """One line. `at` (aware) is when it was said last; `sources` are the ids of the messages that it rests on.
+    """One line. `at` (aware) is when it was said last; `sources` are the ids of its source messages.
 
-    An item is erased with any of its messages, whatever its words are.
+    An item is erased with any of these messages, whatever its words are.
     """
 
     text: str
@@ -67,14 +67,14 @@ class Snapshot:
         return not self.items
 
     def without(self, sources: Collection[str], holds: Callable[[str], bool] | None = None) -> Snapshot:
-        """The snapshot without items that rest on one of these messages or hold a trace."""
+        """The snapshot without items that come from one of these messages or hold a trace."""
         gone = set(sources)
         return self.only(
             lambda item: not gone.intersection(item.sources) and not (holds is not None and holds(item.text))
         )
 
     def only(self, stays: Callable[[SnapshotItem], bool]) -> Snapshot:
-        """The snapshot with the items of which this is true."""
+        """The snapshot with the items for which `stays` is true."""
         who, now, threads = (tuple(filter(stays, self.part(part))) for part in PARTS)
         return Snapshot(who, now, threads, self.by_rules)
 
@@ -121,7 +121,7 @@ def bounded(snapshot: Snapshot) -> Snapshot:
 
 
 def rests_on(*sources: Iterable[str]) -> tuple[str, ...]:
-    """The messages of several items, each once."""
+    """The source messages of several items, each once."""
     return tuple(dict.fromkeys(one for several in sources for one in several))[-MOST_SOURCES:]
 
 

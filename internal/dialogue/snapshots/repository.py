@@ -1,4 +1,4 @@
-"""Snapshots in the database: a version for each change, the latest of them also in the agent's state."""
+"""Snapshots in the database: a version for each change, the latest also in the agent's state."""
 
 from collections.abc import Callable, Collection
 from datetime import datetime
@@ -19,7 +19,7 @@ KEY: Final = "context_snapshot"
 """The key of the latest version in the agent's state, as JSON."""
 
 KEPT: Final = 100
-"""Versions stored for one owner; older ones are deleted."""
+"""Most versions stored for one owner; older ones are deleted."""
 
 
 # Runs at every question and is built once: building a statement takes several times as long as running it.
@@ -37,7 +37,7 @@ def current(connection: Connection, user_id: int) -> SnapshotVersion | None:
 
 
 def get(connection: Connection, user_id: int, version: int) -> SnapshotVersion:
-    """Raises NotFound."""
+    """The version with this number. Raises NotFound."""
     one = (context_snapshots.c.user_id == user_id) & (context_snapshots.c.version == version)
     row = connection.execute(select(context_snapshots).where(one)).one_or_none()
     if row is None:
@@ -87,7 +87,7 @@ def add(
 
 
 def restore(connection: Connection, user_id: int, version: int, now: datetime) -> SnapshotVersion:
-    """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
+    """Stores an earlier version again as a new, latest one. Raises NotFound."""
     earlier = get(connection, user_id, version)
     return add(connection, user_id, earlier.snapshot, now=now, restored_from=version)
 
@@ -95,7 +95,7 @@ def restore(connection: Connection, user_id: int, version: int, now: datetime) -
 def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool], now: datetime
 ) -> list[str]:
-    """Removes from every version what rests on these messages or holds a trace. Returns the removed texts."""
+    """Removes items of every version that come from these messages or hold a trace. Returns their texts."""
     gone: dict[str, None] = {}
     for version in listing(connection, user_id, limit=KEPT):
         left = version.snapshot.without(message_ids, holds)
