@@ -1,6 +1,6 @@
-"""The text of a document, with its pages. Runs in a process of its own, which a hostile file may end.
+"""Extracts the text of a document, with its pages, in a process of its own, which a hostile file may end.
 
-Imports nothing heavy itself: the process is started for each file.
+The module imports nothing heavy, because the process is started for each file.
 """
 
 import contextlib
@@ -15,20 +15,20 @@ from typing import Any, Final
 from internal.artifacts.model import Part
 
 MEMORY: Final = 2 << 30
-"""Address space of the process. The library itself takes 0.4 GB of it; 300 pages with pictures some 0.3 GB."""
+"""Bytes of address space of the process. The library takes 0.4 GB of it; 300 pages with pictures some 0.3 GB."""
 
 MOST_CHARACTERS: Final = 2_000_000
 """Most characters read of a text; the rest is left out."""
 
 MOST_UNPACKED: Final = 200 << 20
-"""Bytes that a packed format may unpack to."""
+"""Most bytes to which a packed format may unpack."""
 
 MOST_PACKED: Final = 100
-"""Files of an archive that are read."""
+"""Most files of an archive that are read."""
 
 _OFFICE: Final = frozenset({"docx", "xlsx", "pptx", "docm", "xlsm", "pptm"})
 _OLE: Final = b"\xd0\xcf\x11\xe0"
-"""How a locked Office file begins: the modern formats are archives, and only a locked one is packed in an old one."""
+"""The first bytes of a locked Office file: the modern formats are archives, and only a locked one is an OLE file."""
 
 _NO_DOCUMENT: Final = ("image/", "audio/", "video/", "application/zip", "application/x-", "application/gzip")
 _PLAIN: Final = frozenset({"application/json", "application/xml", "application/yaml", "application/toml"})
@@ -109,7 +109,7 @@ def _document(content: bytes, kind: str, suffix: str, most_pages: int) -> Extrac
         locked = "password" in said or "encrypt" in said
         return Extracted(reason="encrypted" if locked else "large" if "limit exceeded" in said else "damaged")
     sections_found: Sequence[Part] = ()
-    with contextlib.suppress(Exception):  # hostile or odd: then its text goes without places
+    with contextlib.suppress(Exception):  # hostile or odd: its text is returned without places
         if suffix in sections.SLIDES:
             sections_found = sections.of_slides(content)[:most_pages]
         elif found.document:
@@ -124,7 +124,7 @@ def _document(content: bytes, kind: str, suffix: str, most_pages: int) -> Extrac
 
 
 def _within(parts: Sequence[Part]) -> Iterator[Part]:
-    """Those that begin before so much was read that the rest is left out."""
+    """The parts that begin within the first MOST_CHARACTERS."""
     ends = accumulate(len(part.text) for part in parts)
     return (part for part, end in zip(parts, ends, strict=True) if end - len(part.text) < MOST_CHARACTERS)
 
@@ -134,7 +134,7 @@ def _tidy(text: str) -> str:
 
 
 def _format_of(content: bytes, name: str) -> str | None:
-    """The format by its bytes, else by its name; None for what is text, if anything."""
+    """The format by its bytes, else by its name; None if it can only be plain text."""
     import kreuzberg
 
     for guess, given in ((kreuzberg.detect_mime_type, content), (kreuzberg.detect_mime_type_from_path, name)):
@@ -145,7 +145,7 @@ def _format_of(content: bytes, name: str) -> str | None:
 
 
 def _plain(content: bytes) -> str | None:
-    """Decodes a text in any encoding. Returns None for bytes that are no text."""
+    """Decodes a text in any encoding. Returns None if the bytes are no text."""
     from resiliparse.parse.encoding import detect_encoding
 
     for encoding in ("utf-8-sig", detect_encoding(content) or "latin-1"):
@@ -156,7 +156,7 @@ def _plain(content: bytes) -> str | None:
 
 
 def _lines_of_card(text: str) -> str:
-    """A contact card or calendar without what only programs read."""
+    """A contact card or calendar without the lines that only programs read."""
     lines = (line.strip() for line in _FOLD.sub("", text).splitlines())
     return "\n".join(line for line in lines if line and not _CARD.match(line))
 

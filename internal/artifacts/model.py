@@ -1,4 +1,4 @@
-"""Artifacts, what readers make of them, and why a file cannot be read."""
+"""Artifacts, the texts that readers find in them, and the reasons why a file cannot be read."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ Reason = Literal[
 ]
 
 ARTIFACT, FAILED, READ = "artifact", "failed", "read"
-"""Keys in a message's attachment: the id of its artifact, why it was not read, and what was written into the message
-of it."""
+"""Keys in a message's attachment: the id of its artifact, why it was not read, and the text that was written into the
+message."""
 
 
 SPOKEN: Final = frozenset({"voice", "video_note", "audio"})
-"""Kinds in which something is said."""
+"""Kinds with speech."""
 
 FILE = "file"
 """Key in an attachment that was just received: `id`, `name`, `mime` and `size`, by which the file is fetched."""
@@ -34,7 +34,7 @@ class ArtifactState(StrEnum):
 class Artifact:
     """One file of an owner. `sha256` names its bytes in the store, None while or if they are not kept.
 
-    `file_id` is Telegram's, of the bot `bot_id`. `reason` says why a failed one was not read.
+    `file_id` is Telegram's id for the bot `bot_id`. `reason` says why a failed one was not read.
     """
 
     user_id: int
@@ -55,7 +55,7 @@ class Artifact:
 
 
 async def _nobody_waits(part: int, parts: int) -> None:
-    """Shows the progress to nobody."""
+    """Ignores the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class Received:
     content: bytes
     lang: str
     said: str = ""
-    """What was written beside it."""
+    """The text of its message."""
     progress: Callable[[int, int], Awaitable[None]] = _nobody_waits
-    """Called with the part that is read now and the number of parts, where there are several."""
+    """Called with the current part and the number of parts, if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of text, with the number of its page, sheet, slide or chapter where it has one.
+    """A piece of text, with the number of its page, sheet, slide or chapter if it has one.
 
     `title` is that of the sheet or chapter, `row` the row or rows of a sheet, such as `3–12`.
     """
@@ -86,7 +86,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a reader found. `in_message`: a transcript or description, which stands in the message itself.
+    """The text that a reader found. `in_message`: a transcript or description, which becomes part of the message.
 
     `failed` says why there is less than there could be, such as a picture that no model saw, or too many pages.
     """
@@ -123,7 +123,7 @@ class Reader(Protocol):
         """Kinds of attachments, as `bot.telegram.message_reader` names them."""
 
     async def read(self, received: Received) -> FileText:
-        """The text of a file. Raises UnreadableFile, and ModelError for what is worth another attempt."""
+        """The text of a file. Raises UnreadableFile, and ModelError if another attempt is worthwhile."""
 
 
 class FileSource(Protocol):
@@ -134,16 +134,16 @@ class FileSource(Protocol):
 
 
 def mark_of(kind: str, name: str, text: str | None = None) -> str:
-    """How a message says that a file came with it: `[file name.pdf]`, or `[voice] the words in it`."""
+    """The words by which a message shows its file: `[file name.pdf]`, or `[voice] the words in it`."""
     shown = " ".join((name if text is None else text).split())  # a second line would be taken for the owner's own
     return f"[file {shown}]" if text is None else f"[{kind}] {shown}".strip()
 
 
 def with_marks(text: str, attachments: Sequence[dict[str, Any]]) -> str:
-    """What somebody wrote, with what was read of the files that came with it."""
+    """The text of a message with the text read from its files."""
     return "\n".join(filter(None, (text, *(str(one.get(READ) or "") for one in attachments))))
 
 
 def due(attachments: Sequence[dict[str, Any]]) -> list[str]:
-    """The ids of the artifacts among these attachments that nothing is known of yet."""
+    """The ids of the artifacts among these attachments that are neither read nor failed."""
     return [one[ARTIFACT] for one in attachments if ARTIFACT in one and not (FAILED in one or READ in one)]

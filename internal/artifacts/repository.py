@@ -1,4 +1,4 @@
-"""Artifacts in the database, and which bytes nobody needs any more."""
+"""Artifacts in the database, and the stored bytes that no artifact needs any more."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ def add(
     now: datetime,
     due_at: datetime,
 ) -> None:
-    """Stores a file that was received and is to be read; from `due_at` on by a job, if no turn did before."""
+    """Stores a received file to be read; a job reads it from `due_at` on if no turn did before."""
     row = {"user_id": user_id, "id": artifact_id, "kind": kind, "message_id": message_id, "bot_id": bot_id}
     of_file = {"file_id": file["id"], "name": file.get("name") or kind, "mime": file.get("mime") or ""}
     times = {"added_at": now, "due_at": due_at}
@@ -41,7 +41,7 @@ def find(connection: Connection, user_id: int, artifact_id: str) -> Artifact | N
 
 
 def of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Artifact]:
-    """The artifacts of these messages, in the order in which they came."""
+    """The artifacts of these messages, in the order of arrival."""
     query = select(artifacts).where(artifacts.c.user_id == user_id).order_by(artifacts.c.id)
     return [_artifact(row) for row in rows_with(connection, query, artifacts.c.message_id, message_ids)]
 
@@ -49,7 +49,7 @@ def of_messages(connection: Connection, user_id: int, message_ids: Collection[st
 def listing(
     connection: Connection, user_id: int, *, limit: int, offset: int = 0, without: Collection[str] = ()
 ) -> list[Artifact]:
-    """An owner's artifacts, the latest first, but for those of the messages `without`."""
+    """An owner's artifacts, the latest first, except those of the messages `without`."""
     query = select(artifacts).where(artifacts.c.user_id == user_id, artifacts.c.message_id.not_in(without))
     ordered = query.order_by(artifacts.c.added_at.desc(), artifacts.c.id.desc()).limit(limit).offset(offset)
     return [_artifact(row) for row in connection.execute(ordered)]
@@ -64,13 +64,13 @@ owner_of = owner_lookup(artifacts)
 
 
 def due_artifacts(connection: Connection, now: datetime, *, limit: int) -> list[Artifact]:
-    """Those of all owners that are due and that no turn has read."""
+    """The artifacts of all owners that are due and that no turn has read."""
     query = select(artifacts).where(artifacts.c.state == ArtifactState.DUE.value, artifacts.c.due_at <= now)
     return [_artifact(row) for row in connection.execute(query.order_by(artifacts.c.due_at).limit(limit))]
 
 
 def begin(connection: Connection, artifact: Artifact, due_at: datetime) -> Artifact | None:
-    """Counts an attempt; the job leaves it alone until `due_at`. None if it is not due any more."""
+    """Counts an attempt and puts the artifact off until `due_at`. Returns None if it is not due any more."""
     counted = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     return read_one(
         connection.execute(counted.values(attempts=artifacts.c.attempts + 1, due_at=due_at).returning(*artifacts.c)),
@@ -79,12 +79,12 @@ def begin(connection: Connection, artifact: Artifact, due_at: datetime) -> Artif
 
 
 def note_file(connection: Connection, sha256: str, now: datetime) -> None:
-    """Notes that these bytes are, or may be, in the store."""
+    """Records that these bytes are, or may be, in the store."""
     connection.execute(upsert(artifact_files).values(sha256=sha256, stored_at=now).on_conflict_do_nothing())
 
 
 def keep_file(connection: Connection, artifact: Artifact, sha256: str, size: int, now: datetime) -> bool:
-    """Notes that its bytes are about to be kept, before they are. False while equal bytes are just being deleted."""
+    """Records that its bytes will be stored, before they are. Returns False while equal bytes are being deleted."""
     note_file(connection, sha256, now)
     leaving = select(artifact_files.c.leaving).where(artifact_files.c.sha256 == sha256)
     if connection.execute(leaving).scalar_one():
@@ -94,20 +94,20 @@ def keep_file(connection: Connection, artifact: Artifact, sha256: str, size: int
 
 
 def mark_read(connection: Connection, artifact: Artifact, *, pages: int | None) -> bool:
-    """Marks it as read. False if it is not due any more."""
+    """Marks it as read. Returns False if it is not due any more."""
     read = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     note_change(connection, artifact.user_id)
     return connection.execute(read.values(state=ArtifactState.READ.value, pages=pages, reason=None)).rowcount == 1
 
 
 def put_off(connection: Connection, artifact: Artifact, due_at: datetime, attempts: int) -> None:
-    """Leaves what an outage hides for later, and records the number of attempts."""
+    """Puts an artifact off during an outage, and records the number of attempts."""
     later = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     connection.execute(later.values(due_at=due_at, attempts=attempts, reason="unavailable"))
 
 
 def read_again(connection: Connection, user_id: int, artifact_id: str, now: datetime) -> bool:
-    """Makes an unread file due now, even if reading it had been given up. False if it was read or is gone."""
+    """Makes an unread file due now, even if it was given up. Returns False if it was read or is gone."""
     unread = update(artifacts).where(*_one(user_id, artifact_id), artifacts.c.state != ArtifactState.READ.value)
     note_change(connection, user_id)
     due = {"state": ArtifactState.DUE.value, "due_at": now, "attempts": 0}
@@ -115,7 +115,7 @@ def read_again(connection: Connection, user_id: int, artifact_id: str, now: date
 
 
 def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:
-    """Marks it as unreadable and gives up its bytes. False if it is not due any more."""
+    """Marks it as unreadable and gives up its bytes. Returns False if it is not due any more."""
     failed = update(artifacts).where(*_one(artifact.user_id, artifact.id), *_still_due())
     note_change(connection, artifact.user_id)
     values = {"state": ArtifactState.FAILED.value, "reason": reason, "sha256": None}
@@ -123,12 +123,12 @@ def fail(connection: Connection, artifact: Artifact, reason: Reason) -> bool:
 
 
 def drop(connection: Connection, user_id: int, artifact_ids: Collection[str]) -> None:
-    """Deletes rows; `unused_files` finds bytes that were theirs alone."""
+    """Deletes rows; `unused_files` then finds bytes that no other row has."""
     delete_with(connection, artifacts, user_id, artifacts.c.id, artifact_ids)
 
 
 def unused_files(connection: Connection) -> Sequence[str]:
-    """The hashes of bytes that no artifact of anybody names; from now on nobody may name them until they are gone."""
+    """The hashes of bytes without an artifact of any owner; no artifact may use them until they are deleted."""
     unnamed = ~exists().where(artifacts.c.sha256 == artifact_files.c.sha256)
     with across_owners(connection):
         if connection.execute(select(artifact_files.c.sha256).where(unnamed).limit(1)).first() is None:
@@ -138,7 +138,7 @@ def unused_files(connection: Connection) -> Sequence[str]:
 
 
 def kept_files(connection: Connection) -> Sequence[str]:
-    """The hashes of the bytes of all artifacts of everybody."""
+    """The hashes of the bytes of all owners' artifacts."""
     with across_owners(connection):
         return list(
             connection.execute(select(artifacts.c.sha256).where(artifacts.c.sha256.is_not(None)).distinct()).scalars()
@@ -146,7 +146,7 @@ def kept_files(connection: Connection) -> Sequence[str]:
 
 
 def forget_file(connection: Connection, sha256: str) -> None:
-    """Notes that these bytes are gone."""
+    """Records that these bytes are deleted."""
     with across_owners(connection):
         connection.execute(delete(artifact_files).where(artifact_files.c.sha256 == sha256))
 

@@ -1,6 +1,6 @@
-"""What a spreadsheet, a presentation and an e-book hold, by sheet and row, slide, and chapter.
+"""The content of a spreadsheet by sheet and row, of a presentation by slide, and of an e-book by chapter.
 
-kreuzberg reads the first and the last, but loses in which row a sheet begins; of presentations it loses the slides.
+kreuzberg reads spreadsheets and e-books, but loses the row in which a sheet begins; it loses slides altogether.
 """
 
 import posixpath
@@ -17,7 +17,7 @@ from internal.language.text.passages import batches
 SHEETS, SLIDES, CHAPTERS = frozenset({"xlsx", "xlsm"}), frozenset({"pptx", "pptm"}), frozenset({"epub"})
 
 _IN_PART: Final = 500
-"""Characters of rows that are cited together."""
+"""Most characters of rows that are cited together."""
 _LONGEST_TITLE: Final = 60
 _FIRST_CELL: Final = re.compile(rb'<c\b[^>]*\br="[A-Z]+(\d+)"[^>/]*>\s*<(?:v|is|f)\b')
 _RELATION: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -66,7 +66,7 @@ def of_nodes(nodes: Sequence[Mapping[str, Any]], content: bytes, suffix: str) ->
 
 
 def _rows(grid: Mapping[str, Any], n: int | None, title: str, first: int | None) -> Iterator[Part]:
-    """Some rows each, below the first row, which mostly names the columns."""
+    """Groups rows into parts, each with the first row, which mostly names the columns."""
     rows = [[""] * grid["cols"] for _ in range(grid["rows"])]
     for cell in grid["cells"]:
         rows[cell["row"]][cell["col"]] = " ".join(cell["content"].split()).removesuffix(" 00:00:00")

@@ -28,7 +28,7 @@ BACKUPS = Path("backups") / FOLDER
 
 
 class ArtifactStore:
-    """Opened by its first use: the library takes 20 ms to import, and most starts need no file."""
+    """The store of bytes. It is opened by its first use: the library takes 20 ms to import, and few starts need it."""
 
     def __init__(self, url: str, data_dir: Path) -> None:
         self._url, self._folder = url, data_dir / FOLDER
@@ -36,7 +36,7 @@ class ArtifactStore:
         self._opened: ObjectStore | None = None
 
     async def put(self, sha256: str, content: bytes) -> None:
-        """Keeps these bytes; again is harmless. Raises StorageError."""
+        """Stores these bytes; idempotent. Raises StorageError."""
         store = self._open()
         try:
             await store.put_async(_path(sha256), content)
@@ -57,19 +57,19 @@ class ArtifactStore:
     async def delete(self, sha256: str) -> None:
         """Deletes the bytes, if they are there. Raises StorageError."""
         store = self._open()
-        await asyncio.to_thread(_remove, self._copies / _path(sha256))  # first: `_copy` looks whether it is too late
+        await asyncio.to_thread(_remove, self._copies / _path(sha256))  # before the bytes: `_copy` may run now
         try:
             await store.delete_async(_path(sha256))
         except FileNotFoundError:
-            pass  # a process ended between this and what follows
+            pass  # a process ended between this and the next step
         except Exception as error:
             raise StorageError(f"the artifact cannot be deleted: {_first_line(error)}") from None
         await asyncio.to_thread(_remove, self._folder / _path(sha256))
 
     async def back_up(self) -> None:
-        """Copies what is new in the folder or bucket beside the backups, if it is what its hash says.
+        """Copies new files of the folder or bucket to a folder beside the backups, if they match their hash.
 
-        Raises StorageError.
+        A copy of equal size stays: content never changes under its hash. Raises StorageError.
         """
         try:
             async for batch in self._open().list():
@@ -84,7 +84,7 @@ class ArtifactStore:
             raise StorageError(f"the artifacts cannot be copied: {_first_line(error)}") from None
 
     async def _copy(self, sha256: str, copy: Path) -> None:
-        """Content never changes under its hash: a copy that is there is right, unless it was cut short."""
+        """Copies a file that matches its hash, and removes the copy if the file was deleted meanwhile."""
         content = await self.get(sha256)
         if content is None:
             return  # forgotten meanwhile
@@ -96,7 +96,7 @@ class ArtifactStore:
             await asyncio.to_thread(_remove, copy)
 
     async def put_back(self, wanted: Iterable[str]) -> list[str]:
-        """After a restore: brings back from the copies what the store lacks of these. Returns what is nowhere whole.
+        """Restores missing files from the copies after a restore. Returns the hashes without an intact file.
 
         Raises StorageError.
         """
@@ -140,7 +140,7 @@ def _copy_of(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A file that is there whole or not at all."""
+    """Writes a file that is complete or absent after a kill."""
     path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
     draft.unlink(missing_ok=True)

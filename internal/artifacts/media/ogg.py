@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 _HEAD: Final = 27
 _RATE: Final = 48_000
-"""Positions in Opus count 48,000 samples a second, whatever was recorded."""
+"""Samples in a second: positions in Opus always count 48,000, also for other recordings."""
 _CONTINUED: Final = 1
 
 
@@ -16,7 +16,7 @@ class _Page(NamedTuple):
 
 
 def parts(sound: bytes, seconds: int) -> list[bytes]:
-    """The sound in parts of about so many seconds; whole where it is shorter, or no Ogg file with Opus in it."""
+    """Cuts the sound into parts of about `seconds`; one part if it is shorter, or no Ogg file with Opus."""
     pages = list(_pages(sound))
     if len(pages) < 3 or b"OpusHead" not in pages[0].data or sum(len(page.data) for page in pages) != len(sound):
         return [sound]

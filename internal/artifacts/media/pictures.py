@@ -1,4 +1,4 @@
-"""Pictures for models: made small enough, turned as the camera says, without what the camera wrote about the place."""
+"""Prepares pictures for models: small enough, turned as the camera says, without the camera's data about the place."""
 
 import asyncio
 import base64
@@ -8,10 +8,10 @@ from typing import Final
 from PIL import Image, ImageOps
 
 LONGEST_SIDE: Final = 1280
-"""Pixels. More costs tokens and shows a model hardly more: providers scale larger pictures down."""
+"""Most pixels of a side. More costs tokens and shows hardly more: providers scale larger pictures down."""
 
 MOST_PIXELS: Final = 50_000_000
-"""A picture of more would take 150 MB of memory; cameras of phones make up to 50 million."""
+"""Most pixels of a picture, which take 150 MB of memory; cameras of phones make up to 50 million."""
 
 
 class NoPicture(Exception):
@@ -24,7 +24,7 @@ async def small_jpeg(content: bytes) -> bytes:
 
 
 def data_url(jpeg: bytes) -> str:
-    """The picture as an address that holds it, which is how models are shown pictures."""
+    """The picture as a `data:` URL, the form in which models get pictures."""
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
 
 
@@ -45,7 +45,7 @@ def _small_jpeg(content: bytes) -> bytes:
 
 
 def _without_transparency(picture: Image.Image) -> Image.Image:
-    """The picture on white: a drawing on a transparent ground would be black on black."""
+    """Puts the picture on white: a drawing on a transparent ground would be black on black."""
     if not picture.has_transparency_data:
         return picture.convert("RGB")
     ground = Image.new("RGB", picture.size, "white")

@@ -1,4 +1,4 @@
-"""The text in a picture, read by tesseract (Debian: tesseract-ocr, tesseract-ocr-rus, tesseract-ocr-ukr)."""
+"""Reads the text in a picture by tesseract (Debian: tesseract-ocr, tesseract-ocr-rus, tesseract-ocr-ukr)."""
 
 import asyncio
 import contextlib
@@ -14,18 +14,18 @@ PROGRAM: Final = "tesseract"
 _LANGUAGES: Final = ("ukr", "rus", "eng")
 _NAMES: Final[dict[str, str]] = {"uk": "ukr", "ru": "rus", "en": "eng"}
 _SHAPES: Final = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYabcehikmoptxy")
-"""Letters of Cyrillic as the Latin ones that look the same."""
+"""Cyrillic letters by the Latin ones that look the same."""
 _AS_SURE: Final = 1.0
-"""Percent by which two readings of the same shapes may differ and be a matter of language."""
+"""Percent of confidence up to which two readings of equal shapes differ only by language."""
 _LEAST_CONFIDENCE: Final = 60.0
-"""Percent. What tesseract sees in leaves and fabrics is mostly below."""
+"""Least confidence of a reading, in percent: text that tesseract sees in leaves and fabrics is mostly below."""
 _LEAST_LETTERS: Final = 4
 _TIMEOUT: Final = 20.0
 
 
 @cache
 def languages() -> str:
-    """The languages that can be read, as tesseract takes them; "" where it is not installed."""
+    """The installed languages in tesseract's form; "" if it is not installed."""
     if shutil.which(PROGRAM) is None:
         return ""
     listed = run([PROGRAM, "--list-langs"], stdout=PIPE, stderr=DEVNULL, text=True, check=False).stdout.split()
@@ -33,10 +33,10 @@ def languages() -> str:
 
 
 async def text_in(jpeg: bytes, lang: str) -> str:
-    """What can be read with confidence, on one line; "" where nothing can be, or not in time.
+    """The text that can be read with confidence, on one line; "" if there is none, or not in time.
 
     All languages together see letters of one alphabet in words of the other (OPEN as ОРЕМ), so a picture with words is
-    read once more in the owner's language and in English; the surest reading counts, and of equal shapes the owner's.
+    read again in the owner's language and in English; the surest reading counts, and between equal shapes the owner's.
     """
     if not languages():
         return ""
@@ -55,7 +55,7 @@ async def text_in(jpeg: bytes, lang: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The words of which tesseract is sure, and how sure it is of all, in percent for each letter."""
+    """The words of which tesseract is sure, and its mean confidence in percent, weighted by letters."""
 
     text: str
     confidence: float
