@@ -1,7 +1,7 @@
-"""Checks how complete an owner's chronicle is by comparing it with the log, and repairs it.
+"""Compares an owner's chronicle with the log and repairs it.
 
-The chronicle is expected to hold every message of the log in the log's order, each once, and Analyses between them.
-The audit does not rely on the code that writes it.
+A complete chronicle holds every message of the log once, in the log's order, with Analyses between them.
+The audit does not rely on the code that writes the chronicle.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 SILENCE: Final = timedelta(minutes=30)
-"""The silence that ends a session of messages that have none: the default of `dialogue.idle_timeout`."""
+"""The silence that ends a session made by a repair: the default of `dialogue.idle_timeout`."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is wrong, by ids, and three figures of the audit, each a share of 1.
+    """The errors, by ids, and three figures of the audit, each a share of 1.
 
     `missing` are messages without an event; `without_message` events whose message is gone; `dangling` events that
-    point at none; `mislabelled` user's words with the wrong label of Request and Feedback; `wiped`
+    point at a wrong or missing event; `mislabelled` events with the wrong one of Request and Feedback; `wiped`
     Analyses without their words; `empty` sessions without a message; `unanalysed` closed sessions with a response
     that was not judged;
-    `lost_mentions` events without a message, each with an entity they mention; `lone_nodes` nodes that
-    nothing supports.
+    `lost_mentions` pairs of event and entity of which one does not exist; `lone_nodes` nodes without edges and
+    evidence.
     """
 
     next_integrity: float
@@ -64,7 +64,7 @@ class Findings:
 
 @dataclass(slots=True)
 class RepairCounts:
-    """How much a repair mended, by kind; `unanalysed` are the sessions that still have to be analysed."""
+    """The number of repairs by kind; `unanalysed` are the sessions that still have to be analysed."""
 
     counts: dict[str, int] = field(default_factory=dict)
     unanalysed: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class RepairCounts:
 
 
 def examine(connection: Connection, user_id: int) -> Findings:
-    """Everything that is wrong with an owner's chronicle now. Changes nothing."""
+    """Finds the errors in an owner's chronicle. Changes nothing."""
     stored = _Stored.read(connection, user_id)
     return Findings(
         next_integrity=stored.next_integrity(),
@@ -94,7 +94,7 @@ def examine(connection: Connection, user_id: int) -> Findings:
 
 
 def repair(connection: Connection, user_id: int) -> RepairCounts:
-    """Mends what can be mended: afterwards the chronicle holds every message of the log once, in order.
+    """Repairs the errors that can be repaired: afterwards the chronicle holds every message of the log once, in order.
 
     Sessions are not analysed here: `unanalysed` are those to give to the analyst.
     """
@@ -125,7 +125,7 @@ def fill_from_log(connection: Connection, user_id: int) -> int:
 
 
 def uniqueness(count: int, doubled: int) -> float:
-    """The share of entities that are no duplicate of another, 1.0 where there is none."""
+    """The share of entities that are no duplicate of another, 1.0 without entities."""
     return 1.0 if not count else (count - doubled) / count
 
 
@@ -160,7 +160,7 @@ class _Stored:
         return sum(step in taken for step in wanted) / len(wanted)
 
     def full_text(self) -> float:
-        """The share of answers, in the log or the chronicle, whose full text the chronicle can give."""
+        """The share of answers, in the log or the chronicle, whose full text is in the chronicle."""
         answers = {message.id for message in self.said if message.role == "assistant"}
         in_chronicle = {event.message_id for event in self.events if event.label is EventLabel.RESPONSE}
         whole = answers & in_chronicle
@@ -184,7 +184,7 @@ class _Stored:
         return event.message_id is None or event.message_id not in self.ids or event.session_id not in self.sessions
 
     def dangling(self, event: ChronicleEvent) -> bool:
-        """Whether it points at no event, or at one that it cannot answer or judge."""
+        """Whether an event points at a missing event, or at one that it cannot answer or judge."""
         if event.answers_n is None:
             return False
         asked = self.by_number.get(event.answers_n)
@@ -232,7 +232,7 @@ def _drop_without_message(connection: Connection, user_id: int, found: Findings,
 
 
 def _put_in_order(connection: Connection, user_id: int) -> int:
-    """Moves events to the places of their messages in the log; an Analysis stays behind the same event."""
+    """Moves events to the positions of their messages in the log; an Analysis stays behind the same event."""
     indexes = {
         message.id: index for index, message in enumerate(audit_repository.chronicle_messages(connection, user_id))
     }
@@ -265,9 +265,9 @@ def _wanted_order(line: Sequence[ChronicleEvent], indexes: Mapping[str, int]) ->
 
 
 def _point_again(connection: Connection, user_id: int) -> int:
-    """Corrects what events point at: a Response at the last question of its turn or nothing, a Feedback at nothing.
+    """Corrects dangling events: a Response points at the last question of its turn or nothing, a Feedback at nothing.
 
-    An Analysis or reaction of nothing goes.
+    A dangling Analysis or reaction is deleted.
     """
     stored = _Stored.read(connection, user_id)
     wrong = [event for event in stored.events if stored.dangling(event)]
@@ -319,7 +319,7 @@ class _Restoring:
         self._following = self._next_events()
 
     def add_missing(self) -> int:
-        """Returns how many were missing."""
+        """Adds the missing events. Returns their number."""
         count = 0
         before: tuple[LoggedMessage, str] | None = None
         for message in self._stored.said:

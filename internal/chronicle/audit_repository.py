@@ -1,4 +1,4 @@
-"""What an audit of the chronicle reads beside its own rows: the log, mentions, and unconnected nodes."""
+"""Queries of an audit for the log, mentions, and unconnected nodes."""
 
 from typing import Any, Final, NamedTuple
 
@@ -23,11 +23,11 @@ _HIDDEN: Final = "hidden_instruction"
 """Key in a message's metadata that marks a hidden instruction, which is no event."""
 
 _NOTIFICATION: Final = "notification"
-"""Key in a message's metadata that marks a notification: it answers nothing, so it is no event either."""
+"""Key in a message's metadata that marks a notification, which answers nothing and is no event either."""
 
 
 class LoggedMessage(NamedTuple):
-    """A message of the log that belongs into the chronicle."""
+    """A message of the log that belongs in the chronicle."""
 
     id: str
     role: str
@@ -37,7 +37,7 @@ class LoggedMessage(NamedTuple):
 
 
 class Name(NamedTuple):
-    """The name of an entity; `person_id` where it is a person."""
+    """The name of an entity; `person_id` is set for a person."""
 
     node_id: str
     subtype: str
@@ -46,7 +46,7 @@ class Name(NamedTuple):
 
 
 def chronicle_messages(connection: Connection, user_id: int) -> list[LoggedMessage]:
-    """Every message that belongs into the chronicle, in log order; `words` is the beginning of its text."""
+    """Every message that belongs in the chronicle, in log order; `words` is the beginning of its text."""
     hidden = messages.c.user_metadata[_HIDDEN].as_boolean()
     query = (
         select(
@@ -70,7 +70,7 @@ def zone(connection: Connection, user_id: int) -> str:
 
 
 def lost_mentions(connection: Connection, user_id: int) -> list[tuple[str, str]]:
-    """(event, entity as written) of mentions whose event or entity does not exist."""
+    """(event id, entity id as written) of mentions whose event or entity does not exist."""
     query = select(event_mentions.c.event_id, event_mentions.c.entity_origin).where(
         event_mentions.c.user_id == user_id, _leads_nowhere()
     )
@@ -88,7 +88,7 @@ def drop_lost_mentions(connection: Connection, user_id: int) -> int:
 def lone_nodes(connection: Connection, user_id: int) -> list[str]:
     """Nodes without edges, without evidence, and not set by the owner.
 
-    A contradiction of facts has no edges: it names the facts, which are edges themselves.
+    Contradictions of facts are left out: they have no edges but name the facts, which are edges themselves.
     """
     node = graph_nodes.c
     ours = and_(node.user_id == user_id, node.merged_into.is_(None), node.id != owner_node_id(user_id))

@@ -1,4 +1,4 @@
-"""The lessons of closed sessions, as their Analyses hold them: there is no other copy of a lesson."""
+"""The lessons of closed sessions, which are stored in their Analyses only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Taught:
 def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
     """The newest Analyses of an owner that hold lessons, newest first.
 
-    A session with something that waits to be forgotten is left out: its lessons may reveal it.
+    A session with a pending forgetting is left out: its lessons may reveal what is hidden.
     """
     asked = {"owner": user_id, "most": limit}
     rows = connection.execute(_TAUGHT, asked).all()

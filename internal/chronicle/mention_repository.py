@@ -1,4 +1,4 @@
-"""What events mention, written whole for each event: a second reading replaces the first."""
+"""Mentions of entities in events. All mentions of an event are written at once: a second reading replaces the first."""
 
 from collections.abc import Collection, Mapping
 
@@ -8,11 +8,11 @@ from internal.chronicle import repository
 from internal.storage.tables import event_mentions
 
 Mentioned = Mapping[str, Mapping[str, int | None]]
-"""Relevance (1..5, None where it was not judged) by entity, by event."""
+"""Relevance (1..5, None if it was not judged) by entity, by event."""
 
 
 def replace(connection: Connection, user_id: int, mentioned: Mentioned, *, run_id: str | None) -> Collection[str]:
-    """Makes each of these events mention exactly these entities. Returns the ids of the events that changed."""
+    """Replaces the mentions of each of these events. Returns the ids of the events that changed."""
     held: dict[str, dict[str, int | None]] = {event_id: {} for event_id in mentioned}
     for one in repository.mentions(connection, user_id, list(mentioned)):
         held[one.event_id][one.entity_id] = one.relevance

@@ -1,4 +1,4 @@
-"""Sessions as one unbroken line of events: rows that point at messages, from which the graph follows."""
+"""Sessions and the line of their events: rows that point at messages, from which the graph is derived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class EventLabel(StrEnum):
 class Session:
     """One conversation. `topic_by` is `words` (the beginning of its Request) until the analyst or the owner names it.
 
-    `trigger` is the command that opened it; a session that opened by itself has `/db`. `tz` is the owner's IANA zone
+    `trigger` is the command that opened it, `/db` if no command did. `tz` is the owner's IANA zone
     when it opened: it decides the days and times of its events. `thread_id` is its topic, 0 outside of topics; at most
     one session of a topic is open.
     """
@@ -48,13 +48,13 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class ChronicleEvent:
-    """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock showed.
+    """One event of the line, numbered `n` for each owner: the order of NEXT is the order of `n`, not of times.
 
-    `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the event
-    that a Response answers, an Analysis analyses or a Feedback is about; a summary of the session has None, and so has
-    a Feedback that names no Response: unless it `replies` to something else, it is about the last one. `attrs` hold
-    what no message holds: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once there
-    is one, the `reaction` of a Feedback without a message.
+    `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the number
+    of the event that a Response answers, an Analysis analyses or a Feedback is about. It is None for a summary of the
+    session and for a Feedback that names no Response: unless it `replies` to something else, it is about the last one.
+    `attrs` hold values that are in no message: the verdict, rules, errors and lessons of an Analysis, the summary of a
+    Response if there is one, the `reaction` of a Feedback without a message.
     """
 
     user_id: int
@@ -78,7 +78,7 @@ class ChronicleEvent:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that an event names; `relevance` 1..5, None where it was not judged."""
+    """An entity that an event names; `relevance` 1..5, None if it was not judged."""
 
     event_id: str
     entity_id: str

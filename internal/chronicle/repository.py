@@ -78,7 +78,7 @@ def open_session(connection: Connection, user_id: int, thread_id: int = 0) -> Se
 
 
 def open_session_asked(connection: Connection, user_id: int, thread_id: int) -> tuple[Session | None, bool]:
-    """The open session of one topic, and whether it has its Request, the user's first message in it."""
+    """The open session of one topic, and whether it has a Request (the user's first message) yet."""
     row = connection.execute(_OPEN_ASKED, {"owner": user_id, "thread": thread_id}).one_or_none()
     return (None, False) if row is None else (_session(row), bool(row.asked))
 
@@ -138,7 +138,7 @@ def change_event(connection: Connection, event: ChronicleEvent, **values: Any) -
 
 
 def mark_changed(connection: Connection, user_id: int, event_ids: Iterable[str]) -> None:
-    """Records for the mirror that what follows from these events' rows has changed: their text or their neighbours."""
+    """Records for the mirror that events changed without their rows: their text or their neighbours."""
     for event_id in event_ids:
         record_change(connection, user_id, EVENT_CHANGE, event_id)
 
@@ -173,7 +173,7 @@ def events_of_session(connection: Connection, user_id: int, session_id: str) -> 
 
 
 def events_around(connection: Connection, user_id: int, session_id: str) -> list[ChronicleEvent]:
-    """The part of the line that a session spans, with events of other sessions within it."""
+    """The events from the first to the last of a session, those of other sessions included."""
     ours = (chronicle.c.user_id == user_id) & (chronicle.c.session_id == session_id)
     first, last = connection.execute(select(func.min(chronicle.c.n), func.max(chronicle.c.n)).where(ours)).one()
     if first is None:
@@ -221,7 +221,7 @@ def session_of_messages(connection: Connection, user_id: int, message_ids: Colle
 
 
 def events_numbered(connection: Connection, user_id: int, numbers: Collection[int]) -> list[ChronicleEvent]:
-    """The events with these places in the line."""
+    """The events with these numbers in the line."""
     return [_event(row) for row in rows_with(connection, _events(user_id), chronicle.c.n, numbers)]
 
 
@@ -240,7 +240,7 @@ def turn_of_messages(connection: Connection, user_id: int, message_ids: Collecti
 
 
 def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | None = None) -> list[Mention]:
-    """What these events (None: all) mention, each entity once an event, with its highest relevance."""
+    """The mentions of these events (None: all), each entity once for an event, with its highest relevance."""
     columns = (event_mentions.c.event_id, event_mentions.c.entity_id, func.max(event_mentions.c.relevance))
     query = select(*columns).where(event_mentions.c.user_id == user_id)
     query = query.group_by(event_mentions.c.event_id, event_mentions.c.entity_id)
@@ -251,7 +251,7 @@ def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | 
 
 
 def words_since(connection: Connection, user_id: int, since: datetime) -> list[Row[Any]]:
-    """What was said in people's own words since then, a row (message_id, at, content, entity_id) for each mention."""
+    """Mentions in users' own messages (no forwards) since a moment, as rows (message_id, at, content, entity_id)."""
     same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
     columns = (chronicle.c.message_id, chronicle.c.at, messages.c.content, event_mentions.c.entity_id)
     query = select(*columns).select_from(chronicle).join(messages, _said).join(event_mentions, same).distinct()
@@ -283,7 +283,7 @@ def latest_sessions_mentioning(
 
 
 def renumber(connection: Connection, user_id: int, numbers: Mapping[int, int]) -> None:
-    """Moves events to other places of the line, with what points at them; the new places must be unused."""
+    """Gives events other numbers in the line, with what points at them; the new numbers must be unused."""
     for old, new in sorted(numbers.items()):
         connection.execute(update(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.n == old).values(n=new))
         pointing = (chronicle.c.user_id == user_id) & (chronicle.c.answers_n == old)

@@ -1,6 +1,6 @@
-"""The line of events as it grows and is repaired: messages, answers, edits, erasures, and where a session ends.
+"""Writes the line of events: messages, answers, edits, erasures, and the ends of sessions.
 
-Every function runs in the transaction of what it records, so the line cannot lack what the log has.
+Every function runs in the transaction of the message that it records, so the line cannot lack what the log has.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,16 +21,16 @@ OPENING: Final[SessionCommand] = "/db"
 CLOSING: Final[SessionCommand] = "/ss"
 
 TOPIC: Final = 80
-"""Most characters of a Request that names its session until the analyst does: one line of a list."""
+"""Most characters of a Request that are its session's topic until the analyst names it: one line of a list."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
 class ChronicleMessage:
-    """A message of the log as the chronicle needs it, or a reaction. `at` is its time.
+    """The fields of a message of the log, or a reaction, that the chronicle needs. `at` is its time.
 
-    `n` is its place, the number that the message got when it was stored; without one it gets the next.
+    `n` is its number, the one that the message got when it was stored; without one it gets the next.
     """
 
     user_id: int
@@ -43,7 +43,7 @@ class ChronicleMessage:
 
 @dataclass(frozen=True, slots=True)
 class RemovedEvents:
-    """What an erasure did to sessions: `gone` have no message left, `touched` lost one and stay."""
+    """The sessions changed by an erasure: `gone` have no message left, `touched` lost one and stay."""
 
     gone: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def hear(
     """C2: adds the user's message: the Request of a session that it opens, else Feedback.
 
     `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
-    (close the one before it first: `close`), `/sa` continues one. `about` is the id of the answer it replies to.
+    (call `close` for the previous one first), `/sa` continues one. `about` is the id of the answer it replies to.
     """
     session, asked = repository.open_session_asked(connection, spoken.user_id, spoken.thread_id)
     label = EventLabel.FEEDBACK if asked else EventLabel.REQUEST
@@ -76,8 +76,8 @@ def react(
 ) -> ChronicleEvent | None:
     """Makes a reaction the Feedback on exactly this answer, in its session; "" takes it back.
 
-    An answer has one reaction of its owner, in a group of each member (`by`): another one replaces it. Returns None if
-    nothing changes.
+    An answer has one reaction of its owner, in a group one of each member (`by`): a new one replaces it. Returns None
+    if nothing changes.
     """
     response = _response(connection, user_id, message_id)
     if response is None:
@@ -105,8 +105,8 @@ def answer(
 ) -> tuple[ChronicleEvent, bool]:
     """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
-    A response to nothing that the line has joins the open session of its topic, or opens one. Also whether its session
-    is closed.
+    A response to no known event joins the open session of its topic, or opens one. Also returns whether its session is
+    closed.
     """
     known = repository.event_in_session(connection, spoken.user_id, asked_id) if asked_id is not None else None
     if known is not None:
@@ -155,7 +155,7 @@ def analyse(
 ) -> ChronicleEvent:
     """C10: adds an Analysis to the line now, also behind the events of newer sessions.
 
-    `attrs` hold verdict, rules_used, rules_ignored, errors, lessons and whatever else was given (`summary`).
+    `attrs` hold verdict, rules_used, rules_ignored, errors, lessons and optional values (`summary`).
     """
     event = ChronicleEvent(
         user_id=user_id,
@@ -189,11 +189,11 @@ def name_topic(connection: Connection, user_id: int, session_id: str, topic: str
 
 
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> RemovedEvents:
-    """Removes the events of messages that are being erased, with what was derived from their text.
+    """Removes the events of messages that are being erased, with everything derived from their text.
 
-    Reactions to a Response go with it. Its Analyses go with it and with the question it answered; the summary of the
-    session goes too, and a topic that it named: both reveal what was said. A session without a message goes whole. If
-    the Request goes, the user's next message takes its place.
+    A Response is removed with its reactions. Its Analyses are removed with it or with the question it answered, as are
+    the summary of the session and a topic from it: they reveal what was said. A session without a message is removed.
+    The user's next message replaces a removed Request.
     """
     removed = repository.events_of_messages(connection, user_id, message_ids)
     if not removed:
@@ -213,7 +213,7 @@ def drop_emptied(connection: Connection, user_id: int) -> int:
 
 
 def name_again(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
-    """Gives sessions whose topic was erased a new one: the user's first words without forgotten names."""
+    """Names sessions whose topic was erased by the user's first words without forgotten names."""
     for session in repository.without_topic(connection, user_id):
         events = repository.events_of_session(connection, user_id, session.id)
         topics = (topic_from_words(event.text) for event in events if event.label in _USERS and not event.is_reaction)
@@ -234,7 +234,7 @@ def _open(connection: Connection, spoken: ChronicleMessage, tz: str, command: Se
 
 
 def _continue(connection: Connection, session: Session, text: str) -> Session:
-    """Names a session that began without words (with a photo) by its first ones."""
+    """Names a session that began without words (with a photo) by its first words."""
     if session.topic or session.topic_by != "words" or not text.strip():
         return session
     return repository.change_session(connection, session.user_id, session.id, topic=topic_from_words(text)) or session
@@ -272,9 +272,9 @@ def _topic_from(connection: Connection, user_id: int, session_id: str, text: str
 
 
 def _move_answers(connection: Connection, user_id: int, removed: Sequence[ChronicleEvent]) -> list[ChronicleEvent]:
-    """Points what answered an erased question at what is left of its turn, and words about an erased answer at nothing.
+    """Points answers to an erased question at the rest of its turn, and Feedback on an erased answer at nothing.
 
-    Returns the reactions to erased answers, which fall with them.
+    Returns the reactions to erased answers, which are to be removed with them.
     """
     lost = {event.n: event for event in removed}
     pointing = [event for event in repository.pointing_at(connection, user_id, list(lost)) if event.n not in lost]
@@ -304,7 +304,7 @@ def _rest_of_turn(
 
 
 def _heal(connection: Connection, user_id: int, session_id: str) -> bool:
-    """Repairs a session that lost events. Returns True if nothing was left of it, and it is gone."""
+    """Repairs a session that lost events. Returns True if nothing was left of it and it was deleted."""
     left = repository.events_of_session(connection, user_id, session_id)
     if not any(event.message_id is not None for event in left):
         _remove(connection, user_id, left)
@@ -329,7 +329,7 @@ def _first_is_request(connection: Connection, left: Sequence[ChronicleEvent]) ->
 
 
 def _rename_topic(connection: Connection, user_id: int, session_id: str, left: Sequence[ChronicleEvent]) -> None:
-    """Replaces a topic made of words or by the analyst, which may reveal what is gone; the owner's own topic stays."""
+    """Replaces a topic from words or the analyst, which may reveal erased words; the owner's own topic stays."""
     session = repository.session(connection, user_id, session_id)
     if session is None or session.topic_by == "owner":
         return
@@ -341,7 +341,7 @@ def _rename_topic(connection: Connection, user_id: int, session_id: str, left: S
 
 
 def _remove(connection: Connection, user_id: int, removed: Sequence[ChronicleEvent]) -> None:
-    """Deletes events and touches their neighbours, whose NEXT changes."""
+    """Deletes events and records a change of their neighbours, whose NEXT changes."""
     if not removed:
         return
     lost = {event.id for event in removed}

@@ -1,4 +1,4 @@
-"""A session as Markdown for its owner to keep and read: every message word for word, with its verdicts."""
+"""Writes a session as Markdown for its owner: every message word for word, with the verdicts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,8 +47,8 @@ def markdown(
     """The transcript of a session: its events in the order of NEXT, times in its own zone.
 
     Messages are quoted line by line, so that no text can pass for a heading of the page. `entities` are the names of
-    what it is about, `agent` is the author of answers. `plain` escapes the user's text so that it looks as written
-    where the page is rendered; answers are Markdown already.
+    mentioned entities, `agent` is the author of answers. `plain` escapes the user's text so that it looks as written on
+    the rendered page; answers are Markdown already.
     """
     words, zone = _WORDS[lang], ZoneInfo(session.tz)
     entities = [plain(name) for name in entities]
@@ -98,5 +98,5 @@ def _quoted(text: str) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Text that must not break the line it stands in."""
+    """Text on a single line."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The chronicle as the graph of its specification: nodes and edges that follow from the rows, checked by the registry.
+"""The chronicle as the graph of its specification: nodes and edges derived from the rows, checked by the registry.
 
 They are derived only here: the REST interface, the mirror, the traversal and the audit all use this module.
 """
@@ -22,7 +22,7 @@ from internal.graph.labels import MENTIONED, beginning
 from internal.graph.model import Node
 
 _CALENDAR: Final = uuid.UUID("6f1f8f0e-5d0c-5c0b-9b5e-3c3f0f6d2a10")
-"""Namespace of the ids of years and days: the same day of one owner is the same node wherever it is derived."""
+"""The namespace of the ids of years and days, so that a day of one owner is always the same node."""
 
 _TYPES: Final = {
     "person": "Person",
@@ -31,7 +31,7 @@ _TYPES: Final = {
     "tool": "Technology",
     "rule": "Rule",
 }
-"""Entity types as the chronicle names them; all others are a Concept."""
+"""The chronicle's names of entity types; all others are a Concept."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 _RULINGS: Final = ("verdict", "rules_used", "rules_ignored", "errors", "lessons")
@@ -62,7 +62,7 @@ class ViewEdge:
 class View:
     """Nodes, each once, and edges, each once; edges may lead to events of other sessions that are not in `nodes`.
 
-    `entities` are what the events mention, as stored: they are nodes of the whole graph.
+    `entities` are the mentioned entities as stored: they are nodes of the whole graph.
     """
 
     nodes: Sequence[ViewNode]
@@ -72,7 +72,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class HiddenMessages:
-    """What a pending forgetting hides: these messages, and everything up to a moment."""
+    """The messages that pending forgettings hide: these ids, and all up to a moment."""
 
     message_ids: frozenset[str] = frozenset()
     until: datetime | None = None
@@ -109,7 +109,7 @@ def of_owner(connection: Connection, user_id: int, *, hidden: HiddenMessages = N
 
 
 def topic_shown(session: Session, events: Sequence[ChronicleEvent], hidden: HiddenMessages) -> Session:
-    """The topic, or the first visible words where the topic may reveal what is hidden."""
+    """The session, with its first visible words as topic if the topic may reveal hidden messages."""
     if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
         return session
     seen = (event.text for event in visible(events, hidden) if event.label in _USERS and event.text.strip())
@@ -123,7 +123,7 @@ def _with_visible_topic(connection: Connection, session: Session, hidden: Hidden
 
 
 def visible(events: Iterable[ChronicleEvent], hidden: HiddenMessages = NOTHING_HIDDEN) -> list[ChronicleEvent]:
-    """The visible events: an Analysis whose text was wiped is none; a reaction is hidden with its answer."""
+    """The visible events, without Analyses whose text was wiped and reactions to hidden answers."""
     listed = list(events)
     numbers = {event.n for event in listed if hidden.hides(event)}
     return [
@@ -136,14 +136,14 @@ def visible(events: Iterable[ChronicleEvent], hidden: HiddenMessages = NOTHING_H
 
 
 def entity_happened(user_id: int, node: Node, tz: str) -> tuple[list[ViewNode], list[ViewEdge]]:
-    """When an entity became known: its HAPPENED_AT, with the day and year it leads to."""
+    """HAPPENED_AT of an entity, the time at which it became known, with its day and year."""
     calendar = _Calendar(user_id)
     calendar.add(node.id, "Entity", node.created_at, tz)
     return calendar.nodes, calendar.edges
 
 
 def entity_name(name: str) -> str:
-    """A name in CamelCase, as the chronicle writes it: `Київська політехніка` -> `КиївськаПолітехніка`."""
+    """A name in the CamelCase of the chronicle: `Київська політехніка` -> `КиївськаПолітехніка`."""
     words = re.findall(r"[^\W_]+", name)
     return "".join(word[:1].upper() + word[1:] for word in words) or name
 
@@ -162,7 +162,7 @@ def year_id(user_id: int, year: int) -> str:
 
 
 def session_node(session: Session) -> ViewNode:
-    """A session under its required attributes."""
+    """A session with its required attributes."""
     local = session.opened_at.astimezone(ZoneInfo(session.tz))
     properties = {
         "name": f"Session {local:%Y-%m-%d %H:%M}",
@@ -174,7 +174,7 @@ def session_node(session: Session) -> ViewNode:
 
 
 def event_node(event: ChronicleEvent, tz: str) -> ViewNode:
-    """An event under the required attributes of its label; `tz` is its session's zone, for its name."""
+    """An event with the required attributes of its label; `tz` is its session's zone, for its name."""
     local = event.at.astimezone(ZoneInfo(tz))
     properties: dict[str, Any] = {"name": f"{event.label} {local:%Y-%m-%d %H:%M:%S}"}
     match event.label:
@@ -191,7 +191,7 @@ def event_node(event: ChronicleEvent, tz: str) -> ViewNode:
 
 
 def entity_node(node: Node) -> ViewNode:
-    """An entity as the chronicle names it; in the graph it is the node of all three specifications."""
+    """An entity with the chronicle's attributes; in the graph it is the node of all three specifications."""
     properties = {
         "name": entity_name(node.name),
         "type": entity_type(node.subtype),
@@ -201,7 +201,7 @@ def entity_node(node: Node) -> ViewNode:
 
 
 def entity_description(node: Node) -> str:
-    """The description that the chronicle requires: the name as written, where there is no other."""
+    """The description that the chronicle requires, else the name as written."""
     return node.summary or node.name
 
 
@@ -225,7 +225,7 @@ def _view(
     line: Sequence[ChronicleEvent],
     hidden: HiddenMessages,
 ) -> View:
-    """`line` is in the order of NEXT; its events of other sessions than these are only targets of edges."""
+    """Builds a view. `line` is in the order of NEXT; its events of other sessions are only targets of edges."""
     known = {session.id: session for session in sessions}
     ours = [event for event in line if event.session_id in known]
     mentions = repository.mentions(connection, user_id, [event.id for event in ours])
@@ -278,7 +278,7 @@ def _in_sessions(
 
 
 def _answers(event: ChronicleEvent, session: Session, by_number: Mapping[int, ChronicleEvent]) -> Iterator[ViewEdge]:
-    """RESPONDS_TO, ANALYZES and SUMMARIZES: what the row points at."""
+    """RESPONDS_TO, ANALYZES and SUMMARIZES, from the event that the row points at."""
     if event.label is EventLabel.ANALYSIS and event.attrs["type"] == "session_summary":
         yield _to_session("SUMMARIZES", event, session)
         return
@@ -325,7 +325,7 @@ def _to_session(type: str, event: ChronicleEvent, session: Session) -> ViewEdge:
 
 
 class _Calendar:
-    """Years and days of one owner, and what happened on them, in the zone of the time."""
+    """The nodes of years and days of one owner, with edges from what happened on them, in the zone of the time."""
 
     def __init__(self, user_id: int) -> None:
         self._user_id = user_id
