@@ -25,17 +25,17 @@ HEAD = """# Configuration
 
 <!-- Made from config.yaml by docs/settings.py: change it there. -->
 
-`config.yaml` in the working directory is read, or the file given with `--config`. An environment variable wins over
-it: the prefix `LAPLACED_`, then the key in capitals with `__` for each dot, so `telegram.token` is
-`LAPLACED_TELEGRAM__TOKEN`. With `_FILE` behind the name the value is read from a file, as secrets are mounted. Lists
-come as JSON or comma-separated, durations are a number and a unit (`0.2s`, `45s`, `30m`, `1h`), relative paths count
-from the working directory. A key that does not exist is an error that names it.
+The program reads `config.yaml` in the working directory, or the file given with `--config`. An environment variable
+overrides it: its name is `LAPLACED_`, then the key in capitals with `__` for each dot, so `telegram.token` is
+`LAPLACED_TELEGRAM__TOKEN`. If the name ends in `_FILE`, the value is read from a file, as secrets are mounted. Lists
+are written as JSON or separated by commas. Durations are a number and a unit (`0.2s`, `45s`, `30m`, `1h`). Relative
+paths start at the working directory. A key that does not exist is an error that names it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key with its default as YAML (empty string = empty) and its meaning."""
+    """A key with its default as YAML (empty: an empty string) and its meaning."""
 
     key: str
     default: str
@@ -47,7 +47,7 @@ class Setting:
 
 
 def settings(text: str) -> Iterator[Setting]:
-    """Every key of the file that holds a value, in its order; its meaning is the comment right above it."""
+    """Yields each key of the file that has a value, in order; its meaning is the comment right above it."""
     values = _values(yaml.safe_load(text))
     path: list[str] = []
     comment: list[str] = []
@@ -64,7 +64,7 @@ def settings(text: str) -> Iterator[Setting]:
 
 
 def _values(tree: dict[str, Any], above: str = "") -> set[str]:
-    """The dotted names of what is no section."""
+    """The dotted names of all keys that are no sections."""
     found = set()
     for name, value in tree.items():
         found |= _values(value, f"{above}{name}.") if isinstance(value, dict) else {above + name}
