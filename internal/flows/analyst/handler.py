@@ -37,15 +37,15 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 REPLY_TOKENS: Final = 70
-"""Tokens of a judgement in a reply, on the average: a bare verdict takes 15, one with errors and lessons 150."""
+"""Tokens of a verdict in a reply, on average: a bare one takes 15, one with errors and lessons 150."""
 
 _NOTHING: Final = '{"responses": []}'
-"""The reply to a session that silence closed and in which nothing speaks against an answer, or that is empty now."""
+"""The reply for a session without messages, or one closed by silence in which nothing speaks against an answer."""
 
 
 class AnalystObserver(RefusalObserver, Protocol):
     def analysis_verdict(self, verdict: str, count: int = 1) -> None:
-        """Responses were judged so: correct, partially_correct or incorrect."""
+        """Counts verdicts on responses: correct, partially_correct or incorrect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class AnalystInput:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAnalysis:
-    """A judgement of every response, by its number, and one of the session; `mentions` is what their texts name.
+    """A verdict on every response, by its number, and one on the session; `mentions` are the names in their texts.
 
-    The mentions of the session's judgement stand under 0. `known` are the names that were looked for.
+    The mentions of the session's verdict are under 0. `known` are the names that were looked for.
     """
 
     topic: str
@@ -72,7 +72,7 @@ class ResolvedAnalysis:
 
 
 class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
-    """The analyst's part of a run over a session. `most_judged` answers at most are judged by it, the rest by rules."""
+    """The analyst's part of a run over a session. It judges at most `most_judged` answers, rules judge the rest."""
 
     agent = ANALYST
     source = "agent:Analyst"
@@ -108,7 +108,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         )
 
     def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...], bool]:
-        """The owner, the topic, every message, and whether he tapped a reaction or closed the session by `/ss`."""
+        """The owner, the topic, every message, and whether he set a reaction or closed the session by `/ss`."""
         user = users.get(connection, run.user_id)
         session = _session(connection, run)
         if session is None:
@@ -118,7 +118,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         return user, session.topic, read_session(connection, user, session.id, self._persona), wanted
 
     async def _ask(self, asked: AnalystInput) -> AgentReply:
-        """One call; where the reply was cut by its limit, another for the half of the answers that matter most."""
+        """Makes one call, and another for the more important half of the answers if the reply was cut by its limit."""
         request = asked.request
         while True:
             try:
@@ -130,10 +130,10 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
                 log.info("analysis_halved", extra={"judged": len(request.to_judge)})
 
     async def resolve(self, run: Run, prepared: Prepared[AnalystInput], reply: str) -> ResolvedAnalysis:
-        """The reply with judgements by rules where it has none, without lessons about people."""
+        """Completes the reply with verdicts by rules where it has none, and drops lessons about people."""
         request, lines = prepared.input.request, prepared.input.lines
         parsed = parse(reply, request.transcript, request.rules)
-        # The rules read 200 answers in a tenth of a second, in which nothing else would move.
+        # The rules read 200 answers in a tenth of a second, in which the event loop would stand still.
         responses, session = await asyncio.to_thread(completed, parsed, request, lines)
         known = await self._database.read(lambda c: names_known(c, run.user_id))
         judgements = {**responses, 0: session}
@@ -145,7 +145,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
     async def _find_mentions(
         self, user_id: int, judgements: Mapping[int, Judgement], topic: str
     ) -> tuple[dict[int, MentionedNames], frozenset[str]]:
-        """What each judgement names, by number, and the lessons that name somebody."""
+        """The names in each verdict, by number, and the lessons that name somebody."""
         texts = {number: "\n".join(judgement.texts) for number, judgement in judgements.items()}
         texts[0] = f"{topic}\n{texts[0]}"
         lessons = list(dict.fromkeys(lesson for judgement in judgements.values() for lesson in judgement.lessons))
@@ -199,7 +199,7 @@ def _write_analyses(
     resolved: ResolvedAnalysis,
     now: datetime,
 ) -> dict[int, ChronicleEvent]:
-    """Writes an Analysis of each response that is still there and a summary of the session; the summary is number 0."""
+    """Writes an Analysis of each response that still exists and a summary of the session, under the number 0."""
     analyse = partial(chronicle.analyse, connection, run.user_id, session_id, now=now, run_id=run.id)
     events = {event.id: event for event in sessions.events_of_session(connection, run.user_id, session_id)}
     written: dict[int, ChronicleEvent] = {}
@@ -218,7 +218,7 @@ def _write_analyses(
 def completed(
     reply: AnalystReply, request: AnalystRequest, lines: Sequence[SessionLine]
 ) -> tuple[dict[int, Judgement], Judgement]:
-    """A judgement of every response of a session, by rules where the reply has none, and one of the session. Pure."""
+    """A verdict on every response of a session, by rules where the reply has none, and one on the session. Pure."""
     whole, language = [line.shown for line in lines], request.owner.language
     by_rules = judge(whole, request.rules, language)
     responses = {number: reply.responses.get(number, judgement) for number, judgement in by_rules.items()}
@@ -228,7 +228,7 @@ def completed(
 def without_people(
     judgements: Mapping[int, Judgement], about_people: frozenset[str]
 ) -> tuple[dict[int, Judgement], list[Refusal]]:
-    """The judgements without lessons that name somebody: those are facts, and would be shown at any moment. Pure."""
+    """The verdicts without lessons that name somebody: those are facts, and would be shown at any time. Pure."""
     kept = {
         number: replace(judgement, lessons=tuple(one for one in judgement.lessons if one not in about_people))
         for number, judgement in judgements.items()
@@ -238,7 +238,7 @@ def without_people(
 
 
 def _set_summary(connection: Connection, event: ChronicleEvent, summary: str) -> None:
-    """Gives a response its latest summary; without one its first words stand for it."""
+    """Gives a response its latest summary, or its first words if there is none."""
     attrs = {name: value for name, value in event.attrs.items() if name != "summary"}
     if summary:
         attrs["summary"] = summary

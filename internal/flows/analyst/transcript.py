@@ -1,4 +1,4 @@
-"""The numbered lines of a closed session for the analyst, within a budget, and which of its answers to judge."""
+"""The numbered lines of a closed session for the analyst, within a budget, and the choice of answers to judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,21 +17,21 @@ from internal.flows.visibility.pending_forgettings import hidden_messages, quote
 from internal.llm.tokens import count_tokens
 
 MAX_TOKENS: Final = 24_000
-"""Most characters of a transcript: 300 messages of 250. A session has one call, however long it is."""
+"""The most tokens of a transcript: 300 messages of 250 characters. A session has one call, however long it is."""
 
 _AROUND: Final = 25
-"""Tokens of a line besides its words: number, time, speaker."""
+"""Tokens of a line besides its text: number, time, speaker."""
 
 _CUTS: Final = (4_000, 2_000, 1_000, 500, 250)
-"""Characters to which long lines are cut, the longest that fits: better every line in part than some not at all."""
+"""Lengths in characters to which long lines are cut; the first that fits is taken, rather than leaving lines out."""
 
 _HEAD: Final = 10
-"""Lines of the beginning that stay in any case: they say what the session is about."""
+"""Lines at the beginning that always stay: they say what the session is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """One message of a session as it is shown, and its event."""
+    """A message of a session as a line, and its event."""
 
     shown: TranscriptLine
     event_id: str
@@ -40,7 +40,7 @@ class SessionLine:
 
 
 def read_session(connection: Connection, user: User, session_id: str, persona: str) -> tuple[SessionLine, ...]:
-    """Every message of a session, numbered from 1; what is about to be forgotten is left out."""
+    """The messages of a session, numbered from 1, without those about to be forgotten."""
     hidden = hidden_messages(connection, user.user_id)
     events = [
         event
@@ -58,7 +58,7 @@ def read_session(connection: Connection, user: User, session_id: str, persona: s
 
 
 def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[TranscriptLine]:
-    """The lines within a budget of tokens: long ones cut in the middle, then lines of the middle left out.
+    """The lines within a token budget: long ones are cut in the middle, then lines of the middle left out.
 
     Numbers stay. Pure.
     """
@@ -87,13 +87,13 @@ def responses_to_judge(lines: Sequence[TranscriptLine], most: int) -> list[int]:
 def signals(lines: Sequence[TranscriptLine]) -> bool:
     """Whether the owner corrected, complained of, commented on or asked again after an answer. Pure.
 
-    Where he did not, a model would know no more than rules: that nothing speaks against the answers.
+    Otherwise a model would know no more than the rules: nothing speaks against the answers.
     """
     return any(reaction not in ("none", "thanked") for reaction in reactions(lines).values())
 
 
 def _shortened(line: TranscriptLine, longest: int) -> TranscriptLine:
-    """The line with its middle left out: what is asked stands at the beginning or the end."""
+    """The line without its middle: a question is at the beginning or the end."""
     if len(line.text) <= longest:
         return line
     end = longest // 3

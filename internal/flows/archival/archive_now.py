@@ -1,4 +1,4 @@
-"""Archives at once: publishes what waits, revives dead runs, skips every pause."""
+"""Archives at once: publishes buffered messages, revives dead runs, skips every pause."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,11 +18,11 @@ from internal.storage.engine.owner_scope import acting_for
 
 @dataclass(frozen=True, slots=True)
 class ArchivedCounts:
-    """What is archived now: `messages` of the owner's own, published in `fragments`.
+    """The result of archiving now: `messages` of the owner's own, published in `fragments`.
 
     Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
     complete, `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new and running
-    ones included. What the bot is still `answering` is archived later, with its answer.
+    ones included. Messages that the bot is still `answering` are archived later, with the answer.
     """
 
     fragments: int = 0
@@ -36,7 +36,7 @@ class ArchivedCounts:
 
 
 async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> ArchivedCounts:
-    """Makes all work of this user due at once; the run loop does it."""
+    """Makes all work of this user due at once, for the run loop."""
     published = await publication.publish_now(user_id)
     now = clock.now()
     with acting_for(user_id):

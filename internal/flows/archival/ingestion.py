@@ -24,12 +24,12 @@ from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 BEHIND = 1 << 48
-"""Added to the place of an import's runs: years of old messages come after what is said meanwhile."""
+"""Offset added to the place of an import's runs, so that years of old messages come after new ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEpisode:
-    """`created` is False for an episode that was stored before; nothing was changed then."""
+    """A stored episode; `created` is False if it was stored before, and nothing was changed."""
 
     episode: Episode
     created: bool
@@ -55,11 +55,11 @@ def add_episode(
 ) -> StoredEpisode:
     """Stores an episode, its segments (numbered 1, 2, ...) and a run of each agent for each slice of them.
 
-    An `episode_id` or `dedupe` that this owner has already is answered with what is stored. `content` is the text as it
-    was given, empty where the segments are all there is (`content_of`). `behind`: its runs wait for all others.
+    For an `episode_id` or `dedupe` that this owner has already, the stored one is returned. `content` is the text as it
+    was given, empty if the segments are all there is (`content_of`). `behind`: its runs wait for all others.
     `archived`: agents read this number of its first segments and no more.
 
-    Raises NotFound for an unknown owner; Refused "forgetting" while everything of his is about to be forgotten, and
+    Raises NotFound for an unknown owner; Refused "forgetting" while all his data is about to be forgotten, and
     "taken" when the id belongs to somebody else's episode.
     """
     known = _stored_episode(connection, user_id, episode_id, dedupe)
@@ -85,7 +85,7 @@ def add_episode(
     run_rev = rev + (BEHIND if behind else 0)
     for agent in agents:
         runs.create(connection, user_id, agent, episode.id, slices(len(segments[:archived])), rev=run_rev, now=now)
-    episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
+    episodes.mark_processed(connection, user_id, episode.id, now)  # if no agent works on it
     payload = {"episode": episode.id, "source": source, "segments": len(segments)}
     links = {"fragment": episode.id}
     events.append(
@@ -95,7 +95,7 @@ def add_episode(
 
 
 def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
-    """Stores the search item of an episode, the beginning of its text; of a file one for each passage too."""
+    """Stores the search item of an episode, the beginning of its text, and for a file also one for each passage."""
     found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
     search_items.save_search_item(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
     for part in segments if episode.source_description == OF_FILE else ():
@@ -106,12 +106,12 @@ def put_episode_item(connection: Connection, episode: Episode, segments: Sequenc
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:
-    """A text as segments of a few hundred characters, all of the time `at`, without a speaker."""
+    """A text as segments of a few hundred characters, all with the time `at` and without a speaker."""
     return _segments(passages(content), at)
 
 
 def json_segments(content: str, at: datetime) -> tuple[Segment, ...]:
-    """A JSON text as lines `path: value`, as many in a segment as are easily read. Raises Refused "json"."""
+    """A JSON text as lines `path: value`, some in each segment. Raises Refused "json"."""
     try:
         value: Any = json.loads(content)
     except (ValueError, RecursionError):
@@ -127,14 +127,14 @@ def json_segments(content: str, at: datetime) -> tuple[Segment, ...]:
 
 
 def content_of(episode: Episode, segments: Sequence[Segment]) -> str:
-    """The content of an episode as it was given, or its lines with their speakers."""
+    """The original content of an episode, or its lines with their speakers."""
     if episode.content:
         return episode.content
     return "\n".join(knowledge.spoken(part.text or "", part.speaker, part.forwarded_from) for part in segments)
 
 
 def fingerprint(*parts: object) -> str:
-    """A key under which the same parts are stored once."""
+    """A key by which equal parts are stored only once."""
     return hashlib.sha256(json.dumps([str(part) for part in parts], ensure_ascii=False).encode()).hexdigest()
 
 
@@ -143,7 +143,7 @@ def _segments(texts: Sequence[str], at: datetime) -> tuple[Segment, ...]:
 
 
 def _storable(text: str) -> str:
-    """JSON may hold half a surrogate pair, which no database takes, and NUL, which not every one does."""
+    """The text without halves of surrogate pairs, which no database stores, and NUL, which some do not."""
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 

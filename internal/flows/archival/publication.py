@@ -36,21 +36,21 @@ from internal.storage.types import new_id
 log = logging.getLogger(__name__)
 
 SLICE = 60
-"""Most messages of one model call. With more, replies grow so long that their length limit cuts them."""
+"""The most messages of one model call; with more, replies would be cut by their length limit."""
 
 IDLE_BATCH = 200
-"""Most dialogues looked at in one tick; the rest are due at the next."""
+"""The most dialogues checked in one tick; the rest follow at the next."""
 
 
 LOOKED_BACK = timedelta(minutes=10)
-"""How far before the last look messages are looked at again: the clocks of several machines differ."""
+"""How far before the last check messages are checked again, since the clocks of several machines differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One publication: `count` messages up to `last_seq`, `said` of them the owner's own.
+    """One publication: `count` messages up to `last_seq`, of which `said` are the owner's own.
 
-    `closed` = the dialogue is over.
+    `closed`: the dialogue is over.
     """
 
     count: int
@@ -60,11 +60,11 @@ class Published:
 
 
 NOTHING_LEFT = Published(0, 0, 0, closed=True)
-"""The dialogue is over, and all of it was published before."""
+"""The dialogue is over, and everything was published before."""
 
 
 class Publication:
-    """Publishes fragments. `agents` are the names of those that get a run for each slice.
+    """Publishes fragments. `agents` are the names of the agents that get a run for each slice.
 
     A dialogue that ends closes its session. One that was closed by a command is published up to its end.
     """
@@ -85,7 +85,7 @@ class Publication:
         self._looked: datetime | None = None
 
     async def publish_due(self) -> int:
-        """Publishes every idle and every full dialogue; returns how many fragments were made."""
+        """Publishes every idle and every full dialogue. Returns the number of fragments."""
         moment = self._clock.now() - self._config.idle_timeout
         idle = await self._database.read(lambda c: dialogue.idle_since(c, moment, limit=IDLE_BATCH))
         fragments = 0
@@ -101,11 +101,11 @@ class Publication:
         looked = self._clock.now()
         since, size = self._looked, self._config.max_messages
         full = await self._database.read(lambda c: dialogue.full_since(c, since, size))
-        self._looked = looked - LOOKED_BACK  # not before: a read that fails is to be made up for
+        self._looked = looked - LOOKED_BACK  # only now: if the read fails, it is repeated
         return full
 
     async def publish_ended(self) -> int:
-        """Publishes what was said in the sessions that this process saw end. Returns the number of fragments."""
+        """Publishes the sessions that this process saw end. Returns the number of fragments."""
         fragments = 0
         while self._ended:
             user_id = self._ended.pop()
@@ -113,15 +113,15 @@ class Publication:
         return fragments
 
     def session_ended(self, user_id: int) -> None:
-        """Has closed sessions published at the next tick; after a crash the idle timeout does it."""
+        """Marks closed sessions for publication at the next tick; after a crash the idle timeout does it."""
         self._ended.add(user_id)
 
     async def close_session(
         self, user_id: int, command: SessionCommand | None = CLOSING, thread_id: int = 0
     ) -> Session | None:
-        """`/ss`, or `/db` (None): closes a topic's open session and publishes what can be. None if there is none.
+        """Closes a topic's open session (`/ss`, or `/db` if None) and publishes what it can. None if none is open.
 
-        An answer that is being written still joins it; what was asked with it is published after the idle timeout.
+        An answer that is being written still joins it, and its question is published after the idle timeout.
         """
         now = self._clock.now()
         with acting_for(user_id):
@@ -135,16 +135,16 @@ class Publication:
     async def _guarded(self, user_id: int, publishing: Awaitable[list[Published]]) -> int:
         try:
             return len(await publishing)
-        except Exception:  # border of one dialogue: it stays due, and must not hold up the others
+        except Exception:  # outermost handler of one dialogue: it stays due, and must not delay the others
             log.exception("publication_failed", extra={"user_id": user_id})
             return 0
 
     async def publish_now(self, user_id: int) -> Sequence[Published]:
-        """Publishes what is waiting without ending the dialogue. Returns the fragments."""
+        """Publishes buffered messages without ending the dialogue. Returns the fragments."""
         return await self._publish_all(user_id, closes=False)
 
     async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
-        """Gives an agent the fragments, or closed sessions, it never worked on; returns their number.
+        """Gives an agent the fragments, or closed sessions, that it never worked on. Returns their number.
 
         With `again` it works once more on all others too, and its new results replace the old ones. Raises
         Refused("agent").
@@ -212,12 +212,12 @@ class Publication:
         ended: bool,
         idle_before: datetime | None,
     ) -> Published | None:
-        """`ended` publishes only what closed sessions hold; the dialogue is over then if none is open."""
+        """Publishes a fragment; `ended`: only closed sessions, and the dialogue is over if no session is open."""
         state = dialogue.get_dialogue_state(connection, user_id)
         if state is None or (idle_before is not None and state.last_activity > idle_before):
             return None
         if everything_asked(connection, user_id) is not None:
-            return None  # nothing new is derived from what is about to be forgotten
+            return None  # nothing new is derived from messages that are about to be forgotten
         size = self._config.max_messages
         opened = {one.id for one in chronicle.open_sessions(connection, user_id)} if ended else set()
         closes = closes or (ended and not opened)
@@ -257,11 +257,11 @@ class Publication:
         parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
         episodes.add_episode(connection, episode, parts)
         rev = next_rev(connection, user_id)
-        # What the bot wrote by itself, and nobody answered, says nothing about its owner.
+        # Messages on the bot's own initiative without an answer say nothing about the owner.
         alone = all(message.notification_id is not None for message in evidence)
         for agent in () if alone else self._agents:
             runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
-        episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
+        episodes.mark_processed(connection, user_id, episode.id, now)  # if no agent works on it
         bus.publish(
             connection,
             EventTopic.RAW,
@@ -282,7 +282,7 @@ class Publication:
 
 
 def slices(count: int) -> list[tuple[int, int]]:
-    """Numbers 1..count in runs of at most SLICE, as even as can be, as (first, last) pairs."""
+    """The numbers 1..count in ranges of at most SLICE, as even as possible, as (first, last) pairs."""
     if count == 0:
         return []
     pieces = -(-count // SLICE)
@@ -293,10 +293,10 @@ def slices(count: int) -> list[tuple[int, int]]:
 def fragment_of(
     waiting: Sequence[Message], open_seq: int | None, size: int, said_in: Mapping[str, str] | None = None
 ) -> list[Message]:
-    """The longest beginning of at most `size` messages before `open_seq` in which every turn is whole.
+    """The longest prefix of at most `size` messages before `open_seq` in which every turn is complete.
 
-    `open_seq` is the first message of a turn that still owes an answer. A turn longer than `size` is cut all the same.
-    `said_in` are the sessions of messages: it ends where another begins, unless turns of both lie in one another.
+    `open_seq` is the first message of an unanswered turn. A turn longer than `size` is cut all the same.
+    `said_in` are the sessions of messages: the fragment ends where another one begins, unless turns of both overlap.
     """
     ends = {message.turn_id or "": index for index, message in enumerate(waiting)}
     settled = [message for message in waiting if open_seq is None or message.seq < open_seq][:size]
@@ -313,7 +313,7 @@ def fragment_of(
 
 
 def _changes_session(waiting: Sequence[Message], index: int, said_in: Mapping[str, str]) -> bool:
-    """Whether another session of the same topic begins behind this position; what is no event begins none."""
+    """Whether another session of the same topic begins after this position; messages without an event begin none."""
     following = next((one for one in waiting[index + 1 :] if one.id in said_in), None)
     if following is None:
         return False

@@ -1,4 +1,4 @@
-"""The archivist's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10)."""
+"""The archivist's part of a run over a slice: its prompt, and how its reply is resolved and applied (C8-C10)."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -42,11 +42,11 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 SHOWN_PEOPLE = 200
-"""Most people in one prompt. With more known, those the slice may mean come first, then the closest and most recent."""
+"""The most people in a prompt; among more, those the slice may mean come first, then the closest and most recent."""
 
 
 class NameReader(Protocol):
-    """Reads names in text over declension, diminutives and transliteration."""
+    """Reads names in texts in any declension, diminutive or transliteration."""
 
     async def hints(self, people: Sequence[Person], texts: Sequence[str]) -> list[SamePersonHint]:
         """The names in these texts that may mean a known person: suggestions, never a merge."""
@@ -56,7 +56,7 @@ class NameReader(Protocol):
 
 
 AskOwner = Callable[[Connection, int, dict[str, str], datetime], None]
-"""Puts a question to the owner about what the archivist may only suggest: (connection, user_id, links, now)."""
+"""Asks the owner about what the archivist may only suggest: (connection, user_id, links, now)."""
 
 
 class ArchivistObserver(RefusalObserver, Protocol):
@@ -73,7 +73,7 @@ class ArchivistObserver(RefusalObserver, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ArchivistInput:
-    """What one slice shows the archivist.
+    """The archivist's input for one slice.
 
     `mentioned` are the people whom the owner's own messages mean, with the times of those messages.
     """
@@ -85,7 +85,7 @@ class ArchivistInput:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedReply:
-    """A reply as typed proposals, with what its names, dates and memories mean, and what the lines mention."""
+    """A reply as typed proposals, with resolved names, dates and memories, and the mentions of the lines."""
 
     proposal: ArchivistReply
     names: FactLookup
@@ -94,7 +94,7 @@ class ResolvedReply:
 
 
 class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
-    """The archivist's part of a run. `wake` is called after each commit: vectors follow."""
+    """The archivist's part of a run. `wake` is called after each commit, to compute vectors."""
 
     agent = "archivist"
     source = "agent:Archivist"
@@ -116,7 +116,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         wake: Callable[[], None],
         guard: ReplyGuard | None = None,
     ) -> None:
-        """`guard` judges what a model says; rules make nothing up."""
+        """`guard` checks a model's reply; rules make nothing up."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
         self._clock, self._archivist, self._observer = clock, archivist, observer
         self._names, self._resolver, self._mentions = names, resolver, mentions
@@ -144,7 +144,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
             "people": sorted(person_ids),
             "memories": snapshot_of(known.memories),
         }
-        # What only the bot says proves nothing, and what was deleted meanwhile is not there.
+        # The bot's own words prove nothing, and deleted messages are not there.
         written = any(line.shown.role == "user" for line in known.lines)
         return Prepared(ArchivistInput(request, known.lines, mentioned), snapshot, None if written else NOTHING)
 
@@ -243,7 +243,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
         memories: WrittenMemories,
         refused: Sequence[Refusal],
     ) -> Applied:
-        """`refused` without those of `outcome`: `apply_operations` has reported them."""
+        """Adds `refused` without those of `outcome`, which `apply_operations` has reported."""
         payload = {
             "applied": outcome.applied,
             "facts": dict(facts.counts),
@@ -273,7 +273,7 @@ def _circumstances(run: Run, slice_: ArchivistInput, snapshot_rev: int, now: dat
 
 
 def choose(known: Sequence[Person], likely: set[int]) -> list[Person]:
-    """The people an archivist is shown: all, or, of many, the likely, the closest and the most recent, by id."""
+    """The people in an archivist's prompt: all, or of many the likely, the closest and the most recent, by id."""
     if len(known) <= SHOWN_PEOPLE:
         return list(known)
     ranked = sorted(known, key=lambda p: (p.id not in likely, p.circle not in INNER_CIRCLE, -p.last_seen.timestamp()))

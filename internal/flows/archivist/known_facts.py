@@ -1,4 +1,4 @@
-"""The known things and facts that an archivist is shown, so that it uses the same names and repeats nothing."""
+"""Known things and facts for the archivist's prompt, so that it uses the same names and repeats nothing."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from internal.language.text.spelling import tokens
 
 SHOWN_ENTITIES: Final = 60
 SHOWN_FACTS: Final = 60
-"""Most things and facts in one prompt: those that the slice names, and the newest of the owner's own."""
+"""The most things and facts in one prompt: those that the slice names, and the newest of the owner's own."""
 
 _STEM: Final = 4
-"""Letters in which a name and a word of the text must agree, the rest being its ending; a shorter name whole."""
+"""Letters in which a name and a word of the text must agree, as the rest is the ending; shorter names must be equal."""
 
 
 @dataclass(frozen=True, slots=True)

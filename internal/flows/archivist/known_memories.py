@@ -1,4 +1,4 @@
-"""The memories that an archivist is shown under handles, and what a handle of a stored reply means."""
+"""The memories in an archivist's prompt with their handles, and the meaning of a handle in a stored reply."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -18,12 +18,12 @@ OPEN: Final[Mapping[str, tuple[str, ...]]] = {
     "Preference": ("active",),
 }
 MOST_OPEN: Final = 30
-"""Most of each, the newest, shown whatever the slice is about: a question may be answered in passing."""
+"""The most of each kind, the newest, shown for every slice: a question may be answered in passing."""
 CONTRADICTIONS: Final = 10
 NAMED: Final = 60
-"""Most other nodes; the slice uses their words."""
+"""The most other nodes, those that share words with the slice."""
 LOOKED_AT: Final = 2_000
-"""Most nodes of each kind that are searched for words, the newest, in some 0.1 s. Older ones are matched afterwards."""
+"""The most nodes of each kind compared by words, the newest, in some 0.1 s. Older ones are matched afterwards."""
 
 HANDLES: Final[Mapping[str, str]] = {
     "Question": "Q", "Goal": "G", "Decision": "D", "Preference": "P", "Context": "C", "Contradiction": "X",
@@ -31,17 +31,17 @@ HANDLES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 _STEM: Final = 4
-"""Letters in which two words must agree, the rest may be an ending; shorter words do not count."""
+"""Letters in which two words must agree, as the rest may be an ending; shorter words do not count."""
 _SHARED: Final = 2
-"""Words that a sentence must share with the slice to be shown; a name must share all."""
+"""The words that a sentence must share with the slice to be shown; a name must share all."""
 
 
 def known_memories(
     connection: Connection, user_id: int, texts: Sequence[str], *, read_again: str | None = None
 ) -> list[KnownMemory]:
-    """The memories that a slice may refer to, by letter and number of their handles; one too many costs only tokens.
+    """The memories that a slice may refer to, by letter and number of their handles; superfluous ones only cost tokens.
 
-    `read_again` is the episode whose earlier reading is about to be taken back: what only that supports is not shown.
+    `read_again` is the episode that is read again: memories that only its earlier reading supports are left out.
     """
     gone = known_repository.derived_only_from(connection, user_id, read_again) if read_again else set()
     newest = [
@@ -64,7 +64,7 @@ def _in_state(nodes: Sequence[KnownNode], label: str, states: Collection[str]) -
 
 
 def snapshot_of(memories: Sequence[KnownMemory]) -> list[list[str]]:
-    """The handles as a run keeps them: without words, which could be forgotten meanwhile."""
+    """The handles as a run stores them: without words, which could be forgotten meanwhile."""
     return [[memory.handle, memory.node_id, memory.label] for memory in memories]
 
 
@@ -86,7 +86,7 @@ def _with_handles(nodes: Sequence[KnownNode]) -> list[KnownMemory]:
 
 
 def _nodes_sharing_words(nodes: Sequence[KnownNode], texts: Sequence[str]) -> list[KnownNode]:
-    """The nodes that share the most words with the slice, a rare word counting for more."""
+    """The nodes that share most words with the slice; rare words count more."""
     said = {stem for text in texts for stem in _stems(text)}
     shared = [(node, stems, stems & said) for node in nodes if (stems := _stems(node.words))]
     common = Counter(stem for _, stems, _ in shared for stem in stems)

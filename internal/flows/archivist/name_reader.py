@@ -1,4 +1,4 @@
-"""Finds names in a slice with the language process: who is meant where, and who may be the same person."""
+"""Finds names in a slice with the language process: the people they mean, and people who may be the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Person, names_of
 
 _CHARACTERS: Final = 16_000
-"""Characters of one call; then it is another owner's turn."""
+"""The most characters of one call, after which other owners get their turn."""
 
 
 class WorkerNameReader:
@@ -22,7 +22,7 @@ class WorkerNameReader:
         self._worker = worker
 
     async def hints(self, people: Sequence[Person], texts: Sequence[str]) -> list[SamePersonHint]:
-        """At most MAX_HINTS, those about names in the texts first, then pairs of known people that may be the same."""
+        """At most MAX_HINTS hints: about names in the texts, then about known people that may be the same."""
         names = {person.id: names_of(person) for person in people}
         found = [
             hint

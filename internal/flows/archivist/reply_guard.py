@@ -1,4 +1,4 @@
-"""Keeps out of memory what a model made up: the owner as a person, and what does not stand in the lines it cites."""
+"""Removes what a model made up from its reply: the owner as a person, and statements not in the cited lines."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -22,17 +22,17 @@ from internal.people.operations import Added, Merged, Operation, Updated
 Item = TypeVar("Item")
 
 TEXTS = ("content", "summary", "description")
-"""Properties of a memory that are texts, besides its naming one."""
+"""Properties of a memory that are texts, besides its name."""
 
 
 class ReplyGuard:
-    """Judges a reply in the language process."""
+    """Checks replies in the language process."""
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker
 
     async def kept(self, reply: ArchivistReply, request: ArchivistRequest) -> ArchivistReply:
-        """The reply without what is refused as owner_as_person or not_in_evidence, each of it counted."""
+        """The reply without items refused as owner_as_person or not_in_evidence, which are counted."""
         judge, language = _Judge(request), request.owner.language
         people, stated, owners = await self._worker.run_bulk(without_owner, reply, request)
         operations = await self._grounded(people, judge.person, language)
@@ -55,7 +55,7 @@ class ReplyGuard:
 
 
 class _Judge:
-    """What each kind of item names and says, with the lines it cites."""
+    """Checks each kind of item: its names and words, against the lines it cites."""
 
     def __init__(self, request: ArchivistRequest) -> None:
         self._lines = request.transcript
@@ -80,7 +80,7 @@ class _Judge:
         return self._proposed(ends, fact.fact, fact.evidence, of_owner=OWNER_NODE in ends)
 
     def memory(self, memory: ProposedMemory) -> Proposed:
-        """A known memory is named by its handle, which says nothing."""
+        """The names and words of a memory; the handle of a known memory has none."""
         nodes = [memory.node, *(link.other for link in memory.links)]
         names = [str(node.properties["name"]) for node in nodes if node.label == "Entity"]
         fields = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
@@ -96,8 +96,8 @@ class _Judge:
 
 
 def without_owner(reply: ArchivistReply, request: ArchivistRequest) -> tuple[list[Operation], list[ProposedFact], int]:
-    """The operations without the owner as a new person and without his names as aliases, the facts, and how many were
-    refused. A fact that names the owner as its source is about OWNER_NODE. For the language process.
+    """The operations without the owner as a new person or his names as aliases, the facts, and the number of
+    refusals. A fact that names the owner as its source is about OWNER_NODE. For the language process.
     """
     owner, kept, refused = _Owner(request), list[Operation](), 0
     for operation in reply.operations:
@@ -134,14 +134,14 @@ class _Owner:
         self._language = owner.language
         called = [name for line in self._lines if line.owners_word for name in own_names(line.text, owner.language)]
         self.names = tuple(name for name in (owner.name, *owner.names, *called, owner.username) if name)
-        # Who else speaks is known by the names of the lines, not only by what they say.
+        # Other speakers are known by the names of the lines, not only by the text.
         self._heard = [
             f"{line.text} {line.quoted} {line.forwarded_from} {'' if line.own else line.speaker}"
             for line in self._lines
         ]
 
     def is_meant(self, names: Sequence[str], evidence: Collection[int]) -> bool:
-        """Whether these names, the first the main one, are the owner's in these lines (none = all)."""
+        """Whether these names, of which the first is the main one, are the owner's in these lines (none = all)."""
         said = [line.text for line in self._lines if not evidence or line.number in evidence]
         return (
             name_key(names[0]) in OWNER_WORDS

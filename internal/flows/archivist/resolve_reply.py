@@ -1,4 +1,4 @@
-"""Resolves a stored reply before its transaction: what its names may mean, when its facts held, its memories."""
+"""Resolves a stored reply before its transaction: the meaning of its names, the dates of its facts, its memories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -17,13 +17,13 @@ from internal.memory.observations.known_repository import KnownNode
 from internal.storage.database import Database
 
 NEAREST: Final = 8
-"""Stored nodes whose own words are compared with a proposed one's."""
+"""The number of stored nodes that a proposed one is compared with word by word."""
 COMPARED: Final = 5_000
-"""Most nodes compared of each label, the newest: 1.5 s in the language process at first, 0.1 s once it has them."""
+"""The most nodes of each label compared, the newest: 1.5 s in the language process at first, 0.1 s once cached."""
 
 
 class ReplyResolver:
-    """Compares a reply with what is known, in the language process and by the embedder; writes nothing."""
+    """Compares a reply with stored data, in the language process and by the embedder; writes nothing."""
 
     def __init__(self, database: Database, names: NameMatcher) -> None:
         self._database, self._names, self._memories = database, names, names.memories
@@ -31,7 +31,7 @@ class ReplyResolver:
     async def names(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
     ) -> FactLookup:
-        """The names and dates of a reply; `transcript` are the lines it was read against."""
+        """Resolves the names and dates of a reply; `transcript` are the lines it was made from."""
         if not reply.entities and not reply.facts and not reply.mentioned:
             return FactLookup()
         known = await self._database.read(lambda c: entities.known_names(c, user_id))
@@ -48,7 +48,7 @@ class ReplyResolver:
     async def memories(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
     ) -> MemoryLookup:
-        """The reply's memories with their times, and what is known already in other words."""
+        """Resolves the times of a reply's memories, and finds the stored memories with the same meaning."""
         if not reply.memories:
             return MemoryLookup()
         memories = await self._memories.dated(reply.memories, transcript, language)
@@ -66,7 +66,7 @@ class ReplyResolver:
     async def _near(
         self, user_id: int, texts: Mapping[RefKey, str], known: Mapping[str, Sequence[KnownNode]]
     ) -> dict[RefKey, list[NearNode]]:
-        """The stored nodes with the nearest vectors; nothing is embedded where no node of the label is stored."""
+        """The stored nodes with the nearest vectors; nothing is embedded if no node of the label is stored."""
         comparable = {
             key: text for key, text in texts.items() if known.get(key.label) and self._memories.by_meaning(key)
         }
@@ -93,7 +93,7 @@ def _known(connection: Connection, user_id: int, labels: set[str]) -> dict[str, 
 def _without(
     near: Mapping[RefKey, Sequence[NearNode]], same: Mapping[RefKey, Sequence[Likeness]]
 ) -> dict[RefKey, list[NearNode]]:
-    """The near nodes without those that a proposed one is the same as."""
+    """The near nodes without those that are the same as a proposed one."""
     return {
         key: [node for node in nodes if node.node_id not in {likeness.node_id for likeness in same.get(key, ())}]
         for key, nodes in near.items()

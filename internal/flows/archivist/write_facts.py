@@ -23,8 +23,8 @@ from internal.scheduling.run import Run
 class WrittenFacts:
     """`counts` has the numbers of facts by outcome (created, closed, updated ...) and of new entities.
 
-    `asked` = there is a contradiction that only the owner can settle. `nodes` are the ids of what the reply names, its
-    memories included, by the names as they were written.
+    `asked`: there is a contradiction that only the owner can settle. `nodes` are the ids of what the reply names, its
+    memories included, by the names as written there.
     """
 
     counts: Mapping[str, int]
@@ -44,9 +44,9 @@ def write_facts(
     *,
     tombstone_key: bytes,
 ) -> WrittenFacts:
-    """Finds or makes what the reply names and records its facts; call it after its people were applied.
+    """Finds or creates the nodes that the reply names and records its facts; call it after its people were applied.
 
-    A run that replaces another one replaces its claims. What was forgotten since is not brought back.
+    A run that replaces another one replaces its claims. Forgotten facts are not brought back.
     """
     resolved = resolve.resolve(connection, run.user_id, proposal.entities, proposal.facts, lookup, circumstances, types)
     undated = replace(lookup, dates=())
@@ -78,7 +78,7 @@ def write_facts(
 
 
 def _together(resolved: Resolution, mentioned: Resolution) -> Resolution:
-    """What entities and facts name, and what memories name besides; a mention that fails costs its link only."""
+    """The names of entities and facts, and those of memories too; a mention that fails loses only its link."""
     return replace(
         resolved,
         nodes={**mentioned.nodes, **resolved.nodes},
@@ -89,7 +89,7 @@ def _together(resolved: Resolution, mentioned: Resolution) -> Resolution:
 
 
 def _cite_nodes(connection: Connection, run: Run, resolved: Resolution, numbered: Mapping[int, SliceLine]) -> None:
-    """Cites the lines that name a node, for every node: without them it would outlive its episode."""
+    """Cites the lines that name a node, for every node: without citations it would outlive its episode."""
     cited: dict[str, set[int]] = {}
     for entity in resolved.entities:
         cited.setdefault(entity.node_id, set()).update(entity.proposed.evidence or numbered)

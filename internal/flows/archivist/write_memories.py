@@ -26,15 +26,15 @@ OWN: Final = 0.9
 PASSED_ON: Final = 0.7
 IMPORTED: Final = 0.6
 IMPORTED_OF_OTHERS: Final = 0.5
-"""The trust in a line, in [0, 1]: the owner's own words, what he forwards, an import's lines of him and of others.
-The trust in a source is the average of its lines, less what of it was superseded."""
+"""The trust in a line, in [0, 1]: the owner's own words, forwards, an import's lines of the owner and of others.
+The trust in a source is the average of its lines, reduced by superseded ones."""
 
 _FILE: Final = re.compile(r"[\w() -]+\.[A-Za-z0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemories:
-    """`counts` has the numbers of nodes and edges by outcome; `asked` = something only the owner can settle."""
+    """`counts` has the numbers of nodes and edges by outcome; `asked`: there is something only the owner can settle."""
 
     counts: Mapping[str, int]
     refused: Sequence[Refusal]
@@ -51,10 +51,10 @@ def write_memories(
     tombstone_key: bytes,
     now: datetime,
 ) -> WrittenMemories:
-    """Finds or makes what the memories of a reply name and records them; call it after its facts were written.
+    """Finds or creates the nodes that a reply's memories name and records them; call it after its facts were written.
 
     `nodes` are the ids of things and people by the names that the reply has for them. A run that replaces another one
-    replaces its observations. What was forgotten since is not brought back.
+    replaces its observations. Forgotten memories are not brought back.
     """
     said_at = {line.shown.number: line.said_at for line in lines}
     lookup, forgotten = without_forgotten_memories(connection, run.user_id, lookup, said_at, tombstone_key)
@@ -89,7 +89,7 @@ def write_memories(
 def _without_foreign_instructions(
     lookup: MemoryLookup, lines: Sequence[SliceLine]
 ) -> tuple[MemoryLookup, list[Refusal]]:
-    """Drops instructions that rest on no message of the owner to the bot: pages and imports give none."""
+    """Drops instructions that no message of the owner to the bot supports: pages and imports cannot instruct."""
     said = {line.shown.number for line in lines if line.message_id is not None and line.shown.owners_word}
     kept = [one for one in lookup.memories if not _instructs(one.node) or said.intersection(one.evidence)]
     refused = Refusal("not_own_words", "an instruction rests on what the owner told the bot")
@@ -101,7 +101,7 @@ def _instructs(node: NodeRef) -> bool:
 
 
 def observed(episode_id: str, line: SliceLine) -> ObservedLine:
-    """The line of a slice as evidence of a memory."""
+    """A line of a slice as evidence of a memory."""
     shown = line.shown
     own = shown.owners_word
     here, elsewhere = (OWN, PASSED_ON), (IMPORTED, IMPORTED_OF_OTHERS)
@@ -128,7 +128,7 @@ def _source(connection: Connection, run: Run) -> NodeRef | None:
 
 
 def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> SessionRef | None:
-    """The session in which most of these lines were said."""
+    """The session of most of these lines."""
     ids = [line.message_id for line in lines if line.message_id is not None]
     said_in = Counter(chronicle.session_of_messages(connection, run.user_id, ids).values())
     if not said_in:

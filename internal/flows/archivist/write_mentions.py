@@ -1,7 +1,7 @@
-"""Writes what the events of the chronicle mention, where an agent's reply is applied: for lines and for Analyses.
+"""Writes what events of the chronicle mention when an agent's reply is applied, for lines and for Analyses.
 
-A line mentions what cites it, and everybody and everything known that its words name. Names are found beforehand in
-the language process (`MentionFinder`); what they mean is looked up in the transaction, since a reply makes things too.
+A line mentions what cites it, and all known people and things that its words name. Names are found beforehand in
+the language process (`MentionFinder`); their nodes are looked up in the transaction, as a reply creates some.
 """
 
 import logging
@@ -34,11 +34,11 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 CITED: Final = 4
-"""Relevance, 1..5, of what cites a line where the reply does not say how central it is."""
+"""The relevance, 1..5, of what cites a line if the reply does not say how central it is."""
 
 NAMED_BY_OWNER: Final = 3
 NAMED_BY_ASSISTANT: Final = 2
-"""Relevance of what a line or Analysis only names."""
+"""The relevance of what a line or Analysis only names."""
 
 _BY_ID = re.compile(r"person:\d+", re.IGNORECASE)
 
@@ -58,7 +58,7 @@ class NameFinder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MentionedNames:
-    """What one text mentions: ids of known entities, and names that the reply adds. `people`: whether anybody."""
+    """The mentions of one text: ids of known entities, and names that the reply adds. `people`: whether anybody."""
 
     nodes: frozenset[str] = frozenset()
     new_names: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ class MentionedNames:
 
 @dataclass(frozen=True, slots=True)
 class NewNames:
-    """The names that a reply adds, by the one that is looked up afterwards."""
+    """The names that a reply adds, by the name under which the node is looked up afterwards."""
 
     people: Mapping[str, Sequence[str]] = field(default_factory=dict)
     things: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -75,20 +75,20 @@ class NewNames:
 
 @dataclass(frozen=True, slots=True)
 class SliceMentions:
-    """What the lines of a slice mention, by number, and the Analyses of their sessions, by event id."""
+    """The mentions of a slice's lines, by number, and of the Analyses of their sessions, by event id."""
 
     lines: Mapping[int, MentionedNames] = field(default_factory=dict)
     analyses: Mapping[str, MentionedNames] = field(default_factory=dict)
 
 
 class MentionFinder:
-    """Finds names in texts. Without the language process none is found; what cites a line is mentioned anyway."""
+    """Finds names in texts. Without the language process it finds none, but what cites a line is mentioned anyway."""
 
     def __init__(self, database: Database, reader: NameFinder) -> None:
         self._database, self._reader = database, reader
 
     async def of_slice(self, user_id: int, lines: Sequence[SliceLine], proposal: ArchivistReply) -> SliceMentions:
-        """What a slice mentions of what is known and of what its reply adds. Empty for a text without messages."""
+        """The mentions of known names and of the reply's new ones in a slice. Empty for a text without messages."""
         ids = [line.message_id for line in lines if line.message_id is not None]
         if not ids:
             return SliceMentions()
@@ -102,7 +102,7 @@ class MentionFinder:
         )
 
     async def read(self, user_id: int, texts: Sequence[str], new: NewNames | None = None) -> list[MentionedNames]:
-        """What each text mentions."""
+        """The mentions of each text."""
         new = new or NewNames()
         known = await self._database.read(lambda c: names_known(c, user_id))
         persons = dict(enumerate((*known.people.values(), *new.people.values())))
@@ -125,7 +125,7 @@ class MentionFinder:
 
 
 def new_names(proposal: ArchivistReply) -> NewNames:
-    """The names in a reply: of people it adds, of things, and of what its facts and memories are about."""
+    """The names in a reply: of new people, of things, and of the subjects of its facts and memories."""
     added = [operation for operation in proposal.operations if isinstance(operation, Added)]
     things: dict[str, Sequence[str]] = {}
     for entity in (*proposal.entities, *proposal.mentioned):
@@ -145,7 +145,7 @@ def mention_slice(
     nodes: Mapping[str, str],
     mentions: SliceMentions,
 ) -> None:
-    """Writes what the events of a slice mention: what the reply cites them for, and what their words name.
+    """Writes the mentions of a slice's events: what cites them in the reply, and what their words name.
 
     Call it after people, facts and memories were written; `nodes` are the ids of what the reply names. A second
     reading replaces the first. Analyses of these sessions get the names that are new; raises StaleResolution
@@ -191,14 +191,14 @@ def analysis_text(event: ChronicleEvent) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Names by entity id."""
+    """Known names by entity id."""
 
     people: Mapping[str, Sequence[str]]
     things: Mapping[str, Sequence[str]]
 
 
 def names_known(connection: Connection, user_id: int) -> KnownNames:
-    """The names that a text may mention now; if they differ later, a text may mention more."""
+    """The names that a text may mention now; if they change later, a text may mention more."""
     things = entities.known_names(connection, user_id, MENTIONED)
     persons = people.listing(connection, user_id)
     with_profile = {person.entity_id for person in persons}
@@ -229,7 +229,7 @@ def _stated_relevances(
 
 
 def _entity_ids(connection: Connection, user_id: int, mentions: MentionedNames, nodes: Mapping[str, str]) -> set[str]:
-    """The ids of the mentioned entities; a new name that several things have means none of them."""
+    """The ids of the mentioned entities; a new name of several things means none of them."""
     node_ids = set(mentions.nodes)
     for name in mentions.new_names:
         bearers = (
@@ -244,7 +244,7 @@ def _raise_to(relevances: dict[str, int], node_id: str, relevance: int) -> None:
 
 
 def _of_analysis(event: ChronicleEvent) -> int:
-    """The relevance of what an Analysis names: a summary names what the session is about, a judgement in passing."""
+    """The relevance of what an Analysis names: central for a summary, in passing for a verdict."""
     return NAMED_BY_OWNER if event.attrs.get("type") == "session_summary" else NAMED_BY_ASSISTANT
 
 
@@ -261,7 +261,7 @@ def _write(connection: Connection, run: Run, relevances: Relevances) -> None:
 
 
 def _current_ids(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
-    """The present ids of those of these nodes that events mention: merged ones have moved. Without the owner."""
+    """The current ids of the nodes among these that events mention: merged ones have moved. Without the owner."""
     visible = store.nodes_by_ids(connection, user_id, node_ids)
     current = {id: visible.get(id) or store.resolve_node(connection, user_id, id) for id in sorted(node_ids)}
     owner = store.owner_node_id(user_id)

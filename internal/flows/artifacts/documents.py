@@ -1,4 +1,4 @@
-"""Reads documents, each in a process of its own: what a hostile file breaks is that process."""
+"""Reads documents, each in a process of its own, so that a hostile file can only break that process."""
 
 from typing import Final, cast
 
@@ -30,7 +30,7 @@ class DocumentReader:
                 if format_ is not None:
                     return FileText([], export=format_)
             found = await process.run(extract, content, name, self._limits.max_pages)
-        except (ModelUnavailable, LanguageCallFailed):  # it ended the process, or broke the library
+        except (ModelUnavailable, LanguageCallFailed):  # it ended the process, or the library failed
             raise UnreadableFile("damaged") from None
         finally:
             await process.close()

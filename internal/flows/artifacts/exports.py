@@ -1,4 +1,4 @@
-"""Exports of chats that are dropped into the chat: recognised, offered for import, and imported by a tap."""
+"""Exports of conversations that are sent to the chat: recognised, offered for import, and imported on a tap."""
 
 import contextlib
 import tempfile
@@ -56,7 +56,7 @@ def _opened(content: bytes, name: str) -> Iterator[ExportFiles]:
 def offer(
     user: User, artifact: Artifact, message: Message, format_: str, phrases: IntakePhrases, buttons: Buttons
 ) -> Outgoing | None:
-    """Asks whether to import it; None where it came by no chat."""
+    """Asks whether to import the export; None if it did not come through a chat."""
     if message.bot_id is None or message.chat_id is None:
         return None
     text = phrases(user.lang, "export-offer", name=artifact.name, format=TITLES[format_])
@@ -65,13 +65,13 @@ def offer(
 
 
 class FileImports:
-    """Imports an export that was sent as a file. Again, after a crash or by a second tap, nothing is stored twice."""
+    """Imports an export that was sent as a file. A repetition, after a crash or a second tap, stores nothing twice."""
 
     def __init__(self, database: Database, store: ArtifactStore, importer: Importer, limits: MediaConfig) -> None:
         self._database, self._store, self._importer, self._limits = database, store, importer, limits
 
     async def run(self, user: User, artifact: Artifact) -> ImportedDrafts:
-        """What was new. Raises NotFound where its bytes are gone, ModelUnavailable where it cannot be read now."""
+        """Imports what is new. Raises NotFound if the bytes are gone, ModelUnavailable if they cannot be read now."""
         content = expect_found(await self._store.get(artifact.sha256 or ""), f"{artifact.name} is gone")
         own_bot = await self._database.read(lambda c: users.read_setting(c, "bot_id"))
         terms = ReadOptions(user.user_id, frozenset({user.name.casefold()}), ZoneInfo(user.tz), own_bot)
@@ -88,10 +88,10 @@ class FileImports:
 
 
 class Known:
-    """The sender of a file was admitted before."""
+    """The sender of a file, who was admitted before."""
 
     async def stored(self, user_id: int) -> bool:
         return True
 
     def expect(self, connection: Connection, user_id: int, now: object) -> None:
-        """There is nothing to create."""
+        """Does nothing, as the rows exist."""

@@ -1,4 +1,4 @@
-"""The bytes of an owner's files: in an export and back, and deleted once no artifact of anybody names them."""
+"""The bytes of an owner's files: exported, restored, and deleted once no artifact of any owner refers to them."""
 
 import base64
 import binascii
@@ -14,10 +14,10 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 FILES: Final = "files"
-"""Key of an export: the bytes in base64 by their hash."""
+"""Key of an export for the bytes of files, in base64 by their hash."""
 
 MOST_IN_CHAT: Final = 30 << 20
-"""Bytes of files in an export that goes through Telegram."""
+"""The most bytes of files in an export that goes through Telegram."""
 
 
 async def files_of(database: Database, store: ArtifactStore, user_id: int, most: int | None = None) -> dict[str, str]:
@@ -36,7 +36,7 @@ async def files_of(database: Database, store: ArtifactStore, user_id: int, most:
 
 
 async def put_files(database: Database, store: ArtifactStore, document: Any, now: datetime) -> None:
-    """Keeps the files of an export. Raises Refused("malformed") for bytes that are not what their hash says."""
+    """Stores the files of an export. Raises Refused("malformed") for bytes that do not match their hash."""
     files = document.get(FILES) if isinstance(document, Mapping) else None
     for sha256, encoded in (files if isinstance(files, Mapping) else {}).items():
         try:
@@ -50,18 +50,18 @@ async def put_files(database: Database, store: ArtifactStore, document: Any, now
 
 
 class UnusedFiles:
-    """Looks after each erasure, and once after a start: a process may have ended between row and bytes."""
+    """Deletes unused files after each erasure, and once after a start, as a process may have ended before that."""
 
     def __init__(self, database: Database, store: ArtifactStore) -> None:
         self._database, self._store = database, store
         self._look = True
 
     def forget(self, user_id: int) -> None:
-        """Something of this owner was erased."""
+        """Marks files for deletion, as something of this owner was erased."""
         self._look = True
 
     async def delete_due(self) -> int:
-        """Deletes what is not needed any more. Returns the number of files."""
+        """Deletes files that no artifact refers to. Returns their number."""
         if not self._look:
             return 0
         with acting_for_everyone():

@@ -1,4 +1,4 @@
-"""Pictures: read for memory, and shown to models that see."""
+"""Pictures: read for the memory, and shown to models with vision."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from internal.storage.database import Database
 
 PHOTO: Final = "photo"
 MOST_SHOWN: Final = 10
-"""Pictures in one request: as many as an album has."""
+"""The most pictures in one request, as many as an album has."""
 
 _TRIES: Final = 2
-"""Attempts at a description; then the picture is kept without one, and the responder may see it all the same."""
+"""Attempts at a description, after which the picture is stored without one; the responder may still see it."""
 
 
 class PictureReader:
-    """What a picture shows and the words in it: `description | words`. Without a describer only the words."""
+    """Reads what a picture shows and the words in it: `description | words`. Without a describer only the words."""
 
     kinds = frozenset({PHOTO})
     patience = timedelta(minutes=3)
@@ -34,7 +34,7 @@ class PictureReader:
         self._describer = describer
 
     async def read(self, received: Received) -> FileText:
-        """Raises as `Reader`."""
+        """Reads a picture. Raises what `Reader.read` raises."""
         try:
             jpeg = await small_jpeg(received.content)
         except NoPicture:
@@ -46,7 +46,7 @@ class PictureReader:
         return FileText([Part(description)], in_message=True, failed=failed)
 
     async def _described(self, received: Received, jpeg: bytes) -> tuple[str, Reason | None]:
-        """The description, or why there is none."""
+        """The description, or the reason why there is none."""
         if self._describer is None:
             return "", "unseen"
         artifact, lang = received.artifact, cast(Language, received.lang)
@@ -62,13 +62,13 @@ class PictureReader:
 
 
 class ShownPictures:
-    """The pictures of messages as requests show them."""
+    """The pictures of messages as they are put into requests."""
 
     def __init__(self, database: Database, store: ArtifactStore) -> None:
         self._database, self._store = database, store
 
     async def of(self, user_id: int, messages: Sequence[Message]) -> dict[str, list[str]]:
-        """The data URLs of each message that came with pictures, by its id; the last MOST_SHOWN of them."""
+        """The data URLs of the pictures in each message, by message id; only the last MOST_SHOWN pictures."""
         ids = [one.id for one in messages if any(found.get("kind") == PHOTO for found in one.attachments)]
         if not ids:
             return {}

@@ -1,7 +1,7 @@
-"""Reads received files: fetched, kept under their hash, read by the reader of their kind, written in one transaction.
+"""Reads received files: fetched, stored under their hash, read by the reader of their kind, written in one transaction.
 
-The message is stored before (C2), and a file is due until its text is written, so a process that is killed on the way
-begins it again; a file in whose midst the process ends again and again is given up.
+The message is stored first (C2), and a file is due until its text is written: a process that is killed meanwhile
+reads it again. A file during which the process ends repeatedly is given up.
 """
 
 import asyncio
@@ -59,23 +59,23 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS: Final = 4
-"""Attempts at one file, those counted in the midst of which the process ended."""
+"""The most attempts at one file, including those during which the process ended."""
 
 LONGEST_IN_MESSAGE: Final = 12_000
-"""Characters of a transcript that stand in its message; a longer one is an episode too, of which this is the start."""
+"""The most characters of a transcript in its message, as the start of a longer one, which is an episode too."""
 
 ARCHIVED: Final = 60
-"""Most passages of a file that the archivist reads, some 30 pages: the people of a novel are no acquaintances."""
+"""The most passages of a file that the archivist reads, some 30 pages: the people of a novel are no acquaintances."""
 
 AT_ONCE: Final = 4
-"""Files of one turn that are read side by side: an album has up to ten pictures."""
+"""Files of one turn that are read in parallel: an album has up to ten pictures."""
 
 _PAUSES: Final = timedelta(seconds=1), timedelta(seconds=8)
 _PUT_OFF: Final = timedelta(minutes=5), timedelta(hours=6)
 _PATIENT: Final = timedelta(days=2)
-"""How long an outage is waited for, once its line was said."""
+"""How long an outage is waited for after the user was notified of it."""
 _MAY_PASS: Final[frozenset[Reason]] = frozenset({"unavailable", "slow"})
-"""Reasons for which another attempt may hear what was said."""
+"""Reasons for which another attempt may succeed."""
 
 _BATCH: Final = 20
 _PART_WORDS: Final[dict[Language, tuple[str, str, str, str, str]]] = {
@@ -86,7 +86,7 @@ _PART_WORDS: Final[dict[Language, tuple[str, str, str, str, str]]] = {
 
 
 class ArtifactReading:
-    """Reads files, each once: for a turn before it is answered, others by a job."""
+    """Reads each file once: for a turn before it is answered, others in a job."""
 
     def __init__(
         self,
@@ -102,10 +102,10 @@ class ArtifactReading:
         again: Buttons,
         agents: Sequence[str] = (),
     ) -> None:
-        """`buttons` stand below a transcript, `offers` below the question whether to import an export, `again` below
-        the line that an outage hides what was said.
+        """`buttons` are below a transcript, `offers` below the question whether to import an export, `again` below
+        the line that a recording cannot be heard during an outage.
 
-        `agents` work on the text of a file that is an episode.
+        `agents` work on the text of a file if it is an episode.
         """
         self._database, self._clock, self._store, self._source = database, clock, store, source
         self._limits, self._phrases, self._agents, self._buttons = limits, phrases, agents, buttons
@@ -118,7 +118,7 @@ class ArtifactReading:
         return frozenset(self._readers)
 
     async def read_of(self, user: User, messages: Sequence[Message], progress: Progress) -> datetime:
-        """Reads what is due of these messages; afterwards each says that it was read, or why not. Returns the time."""
+        """Reads the due files of these messages and notes each outcome in its message. Returns the time."""
         ids = [message.id for message in messages]
         found = await self._database.read(lambda c: artifacts.of_messages(c, user.user_id, ids))
         at_once = asyncio.Semaphore(AT_ONCE)
@@ -133,13 +133,13 @@ class ArtifactReading:
         return self._clock.now()
 
     def below(self, user: User, messages: Sequence[Message]) -> Keyboard:
-        """What is offered below the line that something in these messages cannot be heard now; None if all was."""
+        """The buttons below the line that a recording in these messages cannot be heard now; None if all were."""
         found = (one for message in messages for one in message.attachments)
         hidden = next((one for one in found if one.get("kind") in SPOKEN and one.get(FAILED) in _MAY_PASS), None)
         return None if hidden is None else self._again(user, str(hidden[ARTIFACT]))
 
     async def read_waiting(self) -> int:
-        """Reads what no turn asked for in time. Returns the number of files."""
+        """Reads the files that no turn read in time. Returns their number."""
         now = self._clock.now()
         found = await self._database.read(lambda c: artifacts.due_artifacts(c, now, limit=_BATCH))
         for artifact in found:
@@ -166,7 +166,7 @@ class ArtifactReading:
         return own or self._limits.timeout
 
     async def _attempt(self, user: User, artifact: Artifact, progress: Progress) -> Reason | None:
-        """Why the file was not read; None where it was."""
+        """Makes one attempt. Returns the reason why the file was not read, or None."""
         if artifact.attempts > MOST_ATTEMPTS:
             return "damaged"
         try:
@@ -193,7 +193,7 @@ class ArtifactReading:
         return None
 
     async def _content(self, artifact: Artifact) -> tuple[Artifact, bytes]:
-        """The bytes, from the store where an earlier attempt got as far, and the artifact with their hash."""
+        """The bytes, from the store if an earlier attempt got that far, and the artifact with their hash."""
         if artifact.size is not None and artifact.size > self._limits.max_bytes:
             raise UnreadableFile("large")
         content = await self._store.get(artifact.sha256) if artifact.sha256 else None
@@ -216,13 +216,13 @@ class ArtifactReading:
             elif not artifacts.fail(connection, artifact, reason):
                 return
             message = self._note(connection, artifact, "", {FAILED: reason})
-            if message is not None and message.turn_id is None:  # nobody else tells of it
+            if message is not None and message.turn_id is None:  # no other line mentions it
                 self._tell(connection, user, artifact, message, reason)
 
         await self._database.write(work)
 
     def _later(self, artifact: Artifact) -> datetime | None:
-        """When speech that an outage hides is read once more: twice as late each time. None = not any more."""
+        """When speech that an outage hides is read once more, after twice the time each time; None = given up."""
         now = self._clock.now()
         age = now - artifact.added_at
         soonest, latest = _PUT_OFF
@@ -254,7 +254,7 @@ class ArtifactReading:
                 mailbox.enqueue(connection, asked, now)
         elif not found.in_message or shown != text:
             self._add_episode(connection, artifact, found, message)
-        elif message.turn_id is not None:  # in a group, only what the bot was asked
+        elif message.turn_id is not None:  # in a group, only messages to the bot
             late = artifact.reason is not None and len(message.attachments) == 1
             transcripts.show(connection, user, artifact, message, text, self._buttons, now, late=late)
         if artifact.kind in SPOKEN:
@@ -272,7 +272,7 @@ class ArtifactReading:
     def _note(
         self, connection: Connection, artifact: Artifact, mark: str, outcome: dict[str, object]
     ) -> Message | None:
-        """Writes into the message what became of its file. None if it was forgotten meanwhile."""
+        """Writes the outcome for its file into the message. None if it was forgotten meanwhile."""
         found = dialogue.by_ids(connection, artifact.user_id, [artifact.message_id])
         if not found:
             return None
@@ -312,7 +312,7 @@ class ArtifactReading:
 
 
 def part_label(artifact: Artifact, part: Part, lang: Language) -> str:
-    """The place of a passage, as prompts, citations and the archivist name it.
+    """The position of a passage, as prompts, citations and the archivist name it.
 
     `contract.pdf, p. 3`, `costs.xlsx, sheet 1 (May), row 12`.
     """

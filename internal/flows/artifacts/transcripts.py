@@ -1,4 +1,4 @@
-"""Transcripts as the owner sees them: below what he said, to be corrected by a tap."""
+"""Transcripts below the recordings of the owner, who can correct them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,24 +21,24 @@ from internal.flows.sessions import lifecycle
 from internal.flows.turn import instructions
 
 MOST_SHOWN: Final = 3_800
-"""Characters of a transcript below its message: Telegram takes 4,096."""
+"""The most characters of a transcript below its message: Telegram accepts 4,096."""
 
 Buttons = Callable[[User, str], list[list[dict[str, Any]]]]
-"""What is offered below the transcript of an artifact, in Bot API form."""
+"""The buttons below the transcript of an artifact, in Bot API form."""
 
 
 def show(
     connection: Connection, user: User, artifact: Artifact, message: Message, text: str, buttons: Buttons,
     now: datetime, *, late: bool = False,
 ) -> None:  # fmt: skip
-    """Has the transcript sent as a reply to what was said.
+    """Sends the transcript as a reply to the recording.
 
-    If it is `late`, it takes the place of a line that nothing can be heard now, and what was said is answered.
+    A `late` one replaces the line that the recording cannot be heard now, and its words are answered.
     """
     if artifact.kind in SPOKEN and message.bot_id is not None and message.chat_id is not None:
         shown = _transcript_message(user, artifact, message, text, buttons)
         note = mailbox.by_dedupe(connection, user.user_id, f"turn:{message.turn_id}:0") if late else None
-        if note is not None and note.outgoing.message_id is None:  # the program's own line, no answer of the dialogue
+        if note is not None and note.outgoing.message_id is None:  # a line of the program, not an answer
             shown = replace(shown, kind="edit", replaces=f"turn:{message.turn_id}:0", reply_to=None)
         mailbox.enqueue(connection, shown, now)
         if late:
@@ -48,7 +48,7 @@ def show(
 def correct(
     connection: Connection, user: User, artifact_id: str, text: str, buttons: Buttons, now: datetime
 ) -> Message:
-    """Puts the owner's words in the place of a transcript, as if he had edited his message. Raises NotFound."""
+    """Replaces a transcript by the owner's words, as if he had edited his message. Raises NotFound."""
     artifact = expect_found(artifacts.find(connection, user.user_id, artifact_id), "the recording is gone")
     found = dialogue.by_ids(connection, user.user_id, [artifact.message_id])
     message = expect_found(found[0] if found else None, "the message is gone")
@@ -73,7 +73,7 @@ def correct(
 
 
 def update_derived(connection: Connection, message: Message, now: datetime) -> None:
-    """Has everything that is derived from a message follow its new words."""
+    """Updates everything that is derived from a message by its new words."""
     after_edit(connection, message, now)
     lifecycle.after_edit(connection, message, now)
     instructions.keep_again(connection, message, now)

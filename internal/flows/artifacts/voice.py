@@ -1,4 +1,4 @@
-"""Reads what was spoken: voice messages, video messages and other sound."""
+"""Reads speech: voice messages, video messages and other sound."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from internal.llm import whisper
 from internal.llm.model import AudioRequest, ChatMessage
 
 PART_S: Final = 300
-"""Seconds of sound in one request: longer voice messages are read in parts, so that one that fails costs little."""
+"""Seconds of sound in one request: longer recordings are read in parts, so that a failed part costs little."""
 
 AGENT: Final = "transcriber"
 
@@ -27,16 +27,16 @@ _ENDINGS: Final = {
 _MIMES: Final = {"voice": "audio/ogg", "video_note": "video/mp4", "audio": "audio/mpeg"}
 
 Transcriber = Callable[[Received, bytes], Awaitable[str]]
-"""What is said in a sound, which may be a part of what was received."""
+"""Returns the words in a sound, which may be a part of the received one."""
 
 
 class TranscriptServer(Protocol):
     async def transcribe(self, request: AudioRequest, sound: bytes, name: str, mime: str) -> str:
-        """What is said in a sound; "" where nothing is. Raises ModelError."""
+        """The words in a sound, or "" if there are none. Raises ModelError."""
 
 
 class VoiceReader:
-    """Each part may take as long as a file; parts that were read are not read again by the next attempt."""
+    """Reads recordings in parts with a file's timeout each; the next attempt does not repeat parts that were read."""
 
     kinds = frozenset(_MIMES)
     patience = timedelta(hours=1)
@@ -46,7 +46,7 @@ class VoiceReader:
         self._read: dict[str, list[str]] = {}
 
     async def read(self, received: Received) -> FileText:
-        """The transcript. Raises as `Reader`."""
+        """The transcript. Raises what `Reader.read` raises."""
         parts = ogg.parts(received.content, PART_S)
         texts = self._read.setdefault(received.artifact.id, [])
         try:
@@ -67,13 +67,13 @@ class VoiceReader:
 
 
 def by_server(audio: TranscriptServer, model: str, limit: timedelta) -> Transcriber:
-    """Transcripts by a model on a server."""
+    """Transcribes with a model on a server."""
 
     async def transcribe(received: Received, sound: bytes) -> str:
         artifact = received.artifact
         mime = artifact.mime or _MIMES[artifact.kind]
         name = f"{artifact.kind}.{_ENDINGS.get(mime) or Path(artifact.name).suffix.lstrip('.') or 'ogg'}"
-        # A receipt holds no sound, only how much there was.
+        # A receipt contains no sound, only its length.
         said = [ChatMessage("user", f"[{artifact.kind}] {mime}, {len(sound)} bytes")]
         request = AudioRequest(AGENT, model, limit.total_seconds() + 1, artifact.user_id, said)
         return await audio.transcribe(request, sound, name, mime)
@@ -82,7 +82,7 @@ def by_server(audio: TranscriptServer, model: str, limit: timedelta) -> Transcri
 
 
 def by_local_model(folder: Path) -> Transcriber:
-    """Transcripts by a model on this machine, one after another."""
+    """Transcribes with a model on this machine, one recording after another."""
     one = asyncio.Semaphore(1)
 
     async def transcribe(received: Received, sound: bytes) -> str:

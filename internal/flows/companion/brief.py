@@ -1,4 +1,4 @@
-"""What to know before meeting somebody: who it is, the last talks, what is open, the people around, what to ask."""
+"""The brief before meeting somebody: who it is, the last talks, what is open, the people around, what to ask."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ _EPISODES: Final = 12
 _TALKS: Final = 3
 _FACTS: Final = 5
 _AROUND: Final = timedelta(days=30)
-"""How far back an occasion may lie to be worth a word."""
+"""The longest time since an occasion that is still mentioned."""
 _AHEAD: Final = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Facts name their sources, talks are the owner's own lines; `people` are facts about others around."""
+    """A brief; `facts` name their sources, `talks` are the owner's own lines, `people` facts about others around."""
 
     person: Person
     facts: Sequence[Fact]
@@ -42,12 +42,12 @@ class Brief:
 
     @property
     def waiting(self) -> Sequence[Task]:
-        """What was promised to the owner, to ask about."""
+        """Promises to the owner, to ask about."""
         return [one for one in self.still_open if one.kind is TaskKind.WAITING]
 
 
 def brief(connection: Connection, user: User, person: Person, *, now: datetime) -> Brief:
-    """Everything worth half a page, the newest first."""
+    """Reads half a page about a person, the newest first."""
     wanted = FactFilter(node_id=person.entity_id)
     known = [
         one

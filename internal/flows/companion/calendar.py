@@ -1,4 +1,4 @@
-"""An owner's occasions as an iCalendar file (RFC 5545), and the secret of the address under which it can be read."""
+"""An owner's occasions as an iCalendar file (RFC 5545), and the secret in the calendar's address."""
 
 import hmac
 import secrets
@@ -15,13 +15,13 @@ from internal.flows.companion.occasions import UpcomingOccasion, title, year_ahe
 
 PATH: Final = "/calendar.ics"
 _SECRET: Final = "calendar"
-"""Key in a user's settings: the hash of the secret; without it nobody may read the calendar."""
+"""Key in a user's settings for the hash of the secret; without it the calendar cannot be read."""
 _OCTETS: Final = 73
-"""Most bytes of a line before it is folded."""
+"""The most bytes of a line before it is folded."""
 
 
 def calendar(connection: Connection, user: User, *, now: datetime) -> str:
-    """All occasions of the year ahead, those that come back with their rule."""
+    """All occasions of the next year; repeated ones with their rule."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Laplaced//Occasions//EN", "CALSCALE:GREGORIAN"]
     for one in year_ahead(connection, user, now=now):
         lines += _event(one, user.lang, now)
@@ -29,7 +29,7 @@ def calendar(connection: Connection, user: User, *, now: datetime) -> str:
 
 
 def give_secret(connection: Connection, user_id: int) -> str:
-    """A new secret, which ends the one before. Only its hash is stored."""
+    """Makes a new secret, which replaces the old one. Only its hash is stored."""
     secret = secrets.token_urlsafe(24)
     _store(connection, user_id, sha256(secret.encode()).hexdigest())
     return secret
@@ -41,7 +41,7 @@ def revoke(connection: Connection, user_id: int) -> None:
 
 
 def reader(connection: Connection, user_id: int, secret: str) -> User | None:
-    """The owner of the calendar, if this is its secret."""
+    """The owner of the calendar, if the secret is right."""
     user = users.find(connection, user_id)
     stored = str(user.settings.get(_SECRET) or "") if user is not None else ""
     fits = hmac.compare_digest(stored, sha256(secret.encode()).hexdigest())

@@ -1,4 +1,4 @@
-"""Being in touch: when the owner last met or called somebody, and whom a rhythm means."""
+"""Being in touch: when the owner last met or called somebody, and which people a rhythm means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskState
 
 _LOOKED_THROUGH: Final = 40
-"""Episodes in which the last contact is looked for."""
+"""The number of episodes in which the last contact is looked for."""
 _MOST_OF_CIRCLE: Final = 30
-"""People of a circle whose last contacts are compared."""
+"""The most people of a circle whose last contacts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastContact:
-    """The people whom a rhythm means now, and the line about the last contact."""
+    """The person whom a rhythm means now, and the line about the last contact."""
 
     person: Person | None
     line: EvidenceLine | None = None
@@ -43,13 +43,13 @@ class Contacts:
     worker: LanguageWorker
 
     async def last(self, user: User, person: Person) -> EvidenceLine | None:
-        """The newest line in which the owner tells of having been in touch with somebody; None if none does."""
+        """The newest line in which the owner says that he was in touch with somebody, or None."""
         lines = await self.database.read(lambda c: _lines(c, user, person))
         meetings = await self.worker.run(contacts_in, [one.quote for one in lines], {person.id: names_of(person)})
         return next((line for line, meant in zip(lines, meetings, strict=True) if meant), None)
 
     async def of_rhythm(self, user: User, task: Task) -> LastContact:
-        """Whom it is time to be in touch with by a rhythm; of a circle, who was not met for the longest time."""
+        """The person whom to be in touch with by a rhythm; of a circle, the one whose last contact is longest ago."""
         known = await self.database.read(lambda c: people.listing(c, user.user_id))
         if task.person_id is not None:
             person_id = task.person_id
@@ -64,7 +64,7 @@ class Contacts:
 
 
 def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task]:
-    """What is open with somebody: tasks, promises and what the owner waits for, not the rhythm itself."""
+    """The open tasks, promises and waitings with somebody, without the rhythm itself."""
     meant = {person_id, *people.sources_of(connection, user_id, person_id)}
     found = [with_person(connection, one) for one in tasks.pending(connection, user_id)]
     about = [one for one in found if one.person_id in meant and one.state is TaskState.OPEN]
@@ -72,7 +72,7 @@ def open_with(connection: Connection, user_id: int, person_id: int) -> list[Task
 
 
 def with_person(connection: Connection, task: Task) -> Task:
-    """What somebody promised with his id, also where his profile is younger than the promise."""
+    """A task of waiting for somebody, with his id even if his profile was created after the promise."""
     if task.kind is not TaskKind.WAITING or task.person_id is not None:
         return task
     named = people.by_name_keys(connection, task.user_id, {name_key(task.title.partition(":")[0])})

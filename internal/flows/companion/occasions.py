@@ -1,4 +1,4 @@
-"""Occasions of the days ahead, with what may help to choose a present."""
+"""Occasions of the next days, with hints for choosing a present."""
 
 import re
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from internal.people import repository as people
 
 TASTES: Final = ("LIKES", "PREFERS", "WANTS", "DISLIKES")
 _MOST_QUOTES: Final = 3
-"""Tastes, and past presents, that are shown."""
+"""The most tastes, and past presents, that are shown."""
 _LOOKED_THROUGH: Final = 50
-"""Episodes in which presents are looked for: some years of messages about one person."""
+"""The number of episodes in which presents are looked for: some years of messages about one person."""
 _PRESENT: Final = re.compile(r"\b(?:подар|дар(?:ил|ю|ит)|gift|present|bought (?:him|her|them)|gave (?:him|her))", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class UpcomingOccasion:
-    """An occasion on one day: its kind then, how many years it makes, and whose profile it is, if it has one."""
+    """An occasion on one day: its kind then, the number of years, and the person, if he has a profile."""
 
     occasion: Occasion
     kind: str
@@ -40,12 +40,12 @@ class UpcomingOccasion:
 
     @property
     def repeats(self) -> bool:
-        """Whether it comes every year."""
+        """Whether it repeats every year."""
         return self.kind in YEARLY
 
 
 def coming(connection: Connection, user: User, begin: date, end: date, *, now: datetime) -> list[UpcomingOccasion]:
-    """The occasions between two days, both included, the earliest first."""
+    """The occasions between two days, both included, earliest first."""
     known = occasions.of_owner(connection, user.user_id, now=now)
     found = [(one, kind, on) for one in known for kind, on in one.falls_on(begin, end)]
     profiles = people.people_at(connection, user.user_id, {one.node_id for one, *_ in found})
@@ -65,7 +65,7 @@ def year_ahead(connection: Connection, user: User, *, now: datetime) -> list[Upc
 
 
 def tastes(connection: Connection, user_id: int, one: UpcomingOccasion, *, now: datetime) -> list[Fact]:
-    """What is known of somebody's tastes, the last learned first."""
+    """Facts about somebody's tastes, the last learned first."""
     wanted = FactFilter(node_id=one.occasion.node_id, relations=TASTES)
     found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=2 * _MOST_QUOTES)
     return [fact for fact in found if fact.source == one.occasion.node_id][:_MOST_QUOTES]
@@ -82,7 +82,7 @@ def presents(connection: Connection, user: User, one: UpcomingOccasion) -> Seque
 
 
 def local_day(user: User, now: datetime) -> date:
-    """Today by the owner's clock."""
+    """The current day in the owner's zone."""
     return now.astimezone(ZoneInfo(user.tz)).date()
 
 

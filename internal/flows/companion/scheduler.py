@@ -1,7 +1,7 @@
-"""What the companion says by itself: occasions a week before and on the day, and when to be in touch with somebody.
+"""Notifications on the companion's own initiative: occasions a week before and on the day, and nudges.
 
 Level-triggered: what is due follows from the facts and the day, and each notification has one key, so none is
-repeated after a restart, and what a standstill missed is said while it still helps.
+repeated after a restart, and one that a standstill delayed is sent while it still helps.
 """
 
 import logging
@@ -39,47 +39,47 @@ log = logging.getLogger(__name__)
 
 SOURCE: Final = "agent:Companion"
 AHEAD: Final = timedelta(days=7)
-"""How long before an occasion it is announced."""
+"""The time before an occasion at which it is announced."""
 _USEFUL: Final = timedelta(days=2)
-"""An announcement later than this before the day says no more than the line on the day itself."""
+"""The least time before the day at which an announcement says more than the line on the day itself."""
 
 
 DIGEST: Final = "digest"
-"""Key in a user's settings: the time of the morning overview, such as 08:00; absent: none."""
+"""Key in a user's settings for the time of the morning overview, such as 08:00; absent: none."""
 REFLECTIONS: Final = "reflections"
-"""Key in a user's settings: False where he wants no reflections by themselves."""
+"""Key in a user's settings; False if he wants no reflections unasked."""
 _SUNDAY: Final = 6
 _LATE: Final = timedelta(hours=4)
-"""An overview later than this is not of the morning any more."""
+"""The delay after which an overview is not sent any more, as the morning is over."""
 _AT_ONCE: Final = 50
 _BY_DAY: Final = range(9, 21)
-"""Hours in which nobody is surprised to be told to call somebody."""
+"""Hours of the day in which nudges are sent."""
 _MOST_OPEN: Final = 3
 
 
 class Wording(Protocol):
-    """Writes what is said, as Markdown in the owner's language."""
+    """Writes notifications as Markdown in the owner's language."""
 
     def occasion(
         self, user: User, one: UpcomingOccasion, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
     ) -> str:
-        """The line a week before, with tastes and past presents, or on the day."""
+        """The line a week before, with tastes and past presents, or the line on the day."""
 
     def nudge(self, user: User, task: Task, meant: LastContact, still_open: Sequence[Task], now: datetime) -> str:
-        """That it is time to be in touch, with the last contact and what was open then."""
+        """The nudge to be in touch, with the last contact and what was open then."""
 
     def digest(self, user: User, found: Agenda, now: datetime) -> str:
         """The overview of the day."""
 
     def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> tuple[str, Sequence[Any]]:
-        """What showed in the last weeks, each with its lines, and the buttons that dismiss it, in Bot API form."""
+        """The reflections of the last weeks, each with its lines, and the buttons to dismiss them, in Bot API form."""
 
     def nudge_buttons(self, user: User, task: Task) -> Sequence[Sequence[dict[str, str]]]:
-        """Done, later, never, in Bot API form."""
+        """The buttons done, later and never, in Bot API form."""
 
 
 class CompanionScheduler:
-    """Looks once a day, in the morning of each owner, for occasions, and by day for whom to be in touch with."""
+    """Looks for occasions once a day, in each owner's morning, and for due nudges by day."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class CompanionScheduler:
         wording: Callable[[], Wording],
         reflections: Reflections,
     ) -> None:
-        """`wording` is called when something is to be said."""
+        """`wording` is called only when there is something to say."""
         self._reflections = reflections
         self._database, self._clock, self._morning, self._wording = database, clock, morning, wording
         self._contacts = contacts
@@ -122,7 +122,7 @@ class CompanionScheduler:
         return said
 
     async def _nudge_due(self, now: datetime) -> int:
-        """Nudges about contacts that are due, the longest overdue first; each owner once a day."""
+        """Nudges about due contacts, the longest overdue first; each owner once a day."""
         due = await self._database.read(lambda c: tasks.due_contacts(c, now, _AT_ONCE))
         nudged = 0
         for task in due:
@@ -145,7 +145,7 @@ class CompanionScheduler:
         known = tasks.get(connection, user.user_id, task.id)
         if known is None or known.state.closed or known.next_at != task.next_at:
             return False
-        asked = postponed_by_owner(connection, task)  # then he is nudged in any case
+        asked = postponed_by_owner(connection, task)  # otherwise he is nudged in any case
         if meant.line is not None and not asked and (due := after_contact(task, meant.line.at)) > now:
             tasks.change(connection, known, now, next_at=due)
             return False
@@ -154,7 +154,7 @@ class CompanionScheduler:
             return False
         wording, person = self._wording(), meant.person
         if person is not None and task.person_id is None and not circles_named(task.title):
-            # From now on the rhythm is that person's: it goes when the person is forgotten.
+            # From now on the rhythm belongs to that person: it is erased with the person.
             known = tasks.change(connection, known, now, person_id=person.id)
         still_open = open_with(connection, user.user_id, person.id)[:_MOST_OPEN] if person is not None else []
         buttons = [list(row) for row in wording.nudge_buttons(user, task)]
@@ -183,7 +183,7 @@ class CompanionScheduler:
 
     @staticmethod
     def _next_in_days(connection: Connection, user: User, task: Task, meant: LastContact, interval: int) -> int:
-        """Days until the next nudge, twice as many after each one without a contact, at most a week or an interval."""
+        """Days until the next nudge: doubled after each one without a contact, at most a week or an interval."""
         since = meant.line.at if meant.line is not None else task.created_at
         before = notifications.count_since(connection, user.user_id, NotificationKind.NUDGE, since, ref_id=task.id)
         first = max(2, min(7, interval // 3))
@@ -195,7 +195,7 @@ class CompanionScheduler:
         return notifications.count_since(connection, user.user_id, NotificationKind.NUDGE, midnight) > 0
 
     async def _reflections_found(self, user: User, now: datetime) -> list[Reflection]:
-        """The week's reflections, on the day on which they are said."""
+        """The week's reflections, on the day of the week on which they are sent."""
         wanted = user.settings.get(REFLECTIONS, True) and user.user_id > 0
         if not wanted or local_day(user, now).weekday() != _SUNDAY:
             return []
@@ -208,7 +208,7 @@ class CompanionScheduler:
     def _digest(
         self, connection: Connection, user: User, reflections: Sequence[Reflection], now: datetime, *, day: bool = True
     ) -> bool:
-        """The overview of the day with the week's reflections, or these alone, once; where nothing is, none."""
+        """Queues the overview of the day with the week's reflections, or these alone, once; nothing without either."""
         found, wording, payload = agenda(connection, user, now=now), self._wording(), dict[str, Any]()
         kind = NotificationKind.DIGEST if day and not found.empty else NotificationKind.REFLECTION
         texts = [wording.digest(user, found, now)] if kind is NotificationKind.DIGEST else []
@@ -242,7 +242,7 @@ class CompanionScheduler:
         if (said_on >= week and ahead) or said_on >= one.on or (one.kind == "memorial" and ahead):
             return False
         if (today != one.on or user.settings.get(DIGEST)) and not ahead:
-            return False  # too late to prepare, or said by the overview of that day
+            return False  # too late to prepare, or contained in the overview of that day
         wording = self._wording()
         likes = occasions.tastes(connection, user.user_id, one, now=now) if ahead else []
         gifts = occasions.presents(connection, user, one) if ahead else []
@@ -277,7 +277,7 @@ def _evening_in(user: User, now: datetime, days: int) -> datetime:
 
 
 def set_digest(connection: Connection, user_id: int, at: str | None) -> None:
-    """Sends the overview of the day at this time from now on; None = not any more."""
+    """Sets the time of the daily overview; None turns it off."""
     settings = {key: value for key, value in users.get(connection, user_id).settings.items() if key != DIGEST}
     users.change(connection, user_id, settings=settings | ({DIGEST: at} if at else {}))
 

@@ -1,4 +1,4 @@
-"""What a day or a week holds: tasks, occasions, promises both ways, whom to be in touch with, open questions."""
+"""The agenda of a day or a week: tasks, occasions, promises both ways, people to be in touch with, open questions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _QUESTIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """From `first` to `last`, both included. Tasks are those due by then, overdue ones too; promises also undated."""
+    """The days from `first` to `last`, both included. Tasks are due by then or overdue; promises may be undated."""
 
     first: date
     last: date
@@ -39,14 +39,14 @@ class Agenda:
 
     @property
     def people(self) -> Iterable[int]:
-        """The people whom it names, in order."""
+        """The people whom the agenda names, in order."""
         named = [one.person_id for one in self.occasions]
         named += [one.person_id for one in (*self.tasks, *self.promises, *self.waiting, *self.contacts)]
         return dict.fromkeys(one for one in named if one is not None)
 
 
 def agenda(connection: Connection, user: User, *, now: datetime, days: int = 1) -> Agenda:
-    """What the next days hold, beginning with today."""
+    """The agenda of the next days, beginning with today."""
     first = local_day(user, now)
     last = first + timedelta(days=days - 1)
     end = datetime.combine(last + timedelta(days=1), time(), ZoneInfo(user.tz))

@@ -13,7 +13,7 @@ from internal.errors import LaplacedError
 _DAV: Final = "{DAV:}"
 _CARD: Final = "{urn:ietf:params:xml:ns:carddav}"
 _AT_ONCE: Final = 50
-"""Cards that are read by one request."""
+"""The number of cards read by one request."""
 
 _PATIENCE: Final = httpx.Timeout(30, connect=10)
 _ETAGS: Final = '<propfind xmlns="DAV:"><prop><getetag/><getcontenttype/><resourcetype/></prop></propfind>'
@@ -24,7 +24,7 @@ _READ: Final = (
 
 
 class BookUnavailable(LaplacedError):
-    """The server of an address book does not answer as one."""
+    """The server of an address book does not answer as it should."""
 
 
 class CardChanged(LaplacedError):
@@ -73,9 +73,9 @@ class CardDavBook:
         return found
 
     async def put(self, href: str, text: str, etag: str | None) -> str | None:
-        """Writes a card over the version with this etag, or (None) a new one. Returns its etag, if the server says it.
+        """Writes a card over the version with this etag, or (None) a new one. Returns its etag, if the server gives it.
 
-        Raises CardChanged if another version is there.
+        Raises CardChanged if the server has another version.
         """
         headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
         headers["Content-Type"] = "text/vcard; charset=utf-8"
@@ -107,7 +107,7 @@ class CardDavBook:
 
 
 def _responses(body: bytes) -> Iterator[tuple[str, ElementTree.Element]]:
-    """The path and the found properties of each thing that an answer tells of."""
+    """The path and the properties of each thing in an answer."""
     try:
         tree = ElementTree.fromstring(body)
     except ElementTree.ParseError:

@@ -1,4 +1,4 @@
-"""All people of an owner as cards: those that came from an address book as they were, with what is known since."""
+"""All people of an owner as cards: imported cards as they were, with what is known since."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ from internal.people.model import Circle, Person
 _KINDS: Final[Mapping[str, ItemKind]] = {relation: kind for kind, relation in RELATIONS.items()}  # type: ignore[misc] # its keys are kinds
 _MOST_FACTS: Final = 50_000
 _FOLLOWED: Final = frozenset({*RELATIONS, *DATED})
-"""What a card says of these kinds is a fact: without the fact it is no longer so."""
+"""Relations that a card's lines of these kinds follow: without the fact the line is removed."""
 
 
 def export_cards(connection: Connection, user: User, *, now: datetime) -> str:
@@ -45,7 +45,7 @@ def export_cards(connection: Connection, user: User, *, now: datetime) -> str:
 def cards_of_people(
     connection: Connection, user: User, index: Index, *, now: datetime, notes: bool = True
 ) -> dict[int, Card]:
-    """The card of each person as it is now, by id; without `notes` no profile's words are in it."""
+    """The current card of each person, by id; without `notes` it contains no words of the profile."""
     items = known_items(connection, user, index, now=now)
     to_owner, _ = _ties(connection, user, now)
     return {
@@ -55,10 +55,10 @@ def cards_of_people(
 
 
 def cards_to_push(connection: Connection, user: User, book: str, *, now: datetime) -> dict[int, Card]:
-    """The cards that a book on a server does not hold as they are now, by person; nothing of a profile's words.
+    """The cards that differ from those of a book on a server, by person, without words of a profile.
 
     A person without a card there gets one if a way to reach them or a birthday is known. What was removed from a card
-    there is not written back, and nothing that stands there is taken out, but for what the owner corrected.
+    there is not written back, and nothing is removed there except what the owner corrected.
     """
     index = Index.read(connection, user, now)
     items, corrected = known_items(connection, user, index, now=now), _corrected(connection, user, now)
@@ -82,7 +82,7 @@ def cards_to_push(connection: Connection, user: User, book: str, *, now: datetim
 
 
 def _corrected(connection: Connection, user: User, now: datetime) -> Mapping[str, list[CardItem]]:
-    """What the owner replaced by other words, by entity id."""
+    """The values that the owner replaced, by entity id."""
     wanted = FactFilter(relations=list(_KINDS), include_invalid=True)
     facts = knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS)
     replaced = {fact.supersedes for fact in facts if fact.set_by == "owner" and fact.supersedes}
@@ -94,7 +94,7 @@ def _corrected(connection: Connection, user: User, now: datetime) -> Mapping[str
 
 
 def known_items(connection: Connection, user: User, index: Index, *, now: datetime) -> Mapping[str, list[CardItem]]:
-    """What is known of each person that a card can say, by entity id."""
+    """The known items for each person's card, by entity id."""
     found: dict[str, list[CardItem]] = defaultdict(list)
     wanted = FactFilter(relations=list(_KINDS))
     for fact in knowledge.facts_about(connection, user.user_id, wanted, now=now, limit=_MOST_FACTS):
@@ -113,9 +113,9 @@ def known_items(connection: Connection, user: User, index: Index, *, now: dateti
 def with_known(
     card: Card, known: Sequence[CardItem], index: Index, outdated: Collection[tuple[str, str]] | None = None
 ) -> Card:
-    """A card with what is known, and without what was imported from it and is no fact any more.
+    """A card with the known items, and without imported ones that are no fact any more.
 
-    With `outdated` only what is in it is left out.
+    With `outdated` only the items in it are left out.
     """
     wanted = {item_key(item, index.region): item for item in known}
     kept, said = list[Property](), set[tuple[str, str]]()
@@ -134,7 +134,7 @@ _READ: Final = frozenset(PLAIN) - {"NOTE"}
 
 
 def _ties(connection: Connection, user: User, now: datetime) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
-    """What people are to the owner, by entity id, and (whom, who, label) between people, as facts state it."""
+    """The tie of each person to the owner, by entity id, and stated ties between people as (whom, who, label)."""
     ties, _ = read_ties(connection, user.user_id, now)
     to_owner: dict[str, str] = {}
     between = []
@@ -167,7 +167,7 @@ def _card(person: Person, index: Index, items: Sequence[CardItem], to_owner: str
 
 
 def _renamed(card: Card, person: Person) -> Card:
-    """The card under the name that the owner gave, and with the names that he added."""
+    """The card under the owner's name for the person, and with the names that he added."""
     read = contact_of(card)
     known = {name_key(name) for name in (read.name, *read.names)}
     if person.owner_set("display_name") and name_key(person.display_name) != name_key(read.name):
@@ -183,7 +183,7 @@ def _nicknames(person: Person, read: Contact, known: set[str]) -> list[Property]
 
 
 def _noted(card: Card, person: Person) -> Card:
-    """The card with the profile's words as its note, unless its own note holds them."""
+    """The card with the profile's text as its note, unless its own note contains it."""
     note = name_key(" ".join(one.text for one in card if one.name == "NOTE"))
     if made_of_names(person) or all(name_key(one) in note for one in sentences_of_bio(person.bio)):
         return card

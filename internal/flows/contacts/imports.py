@@ -1,6 +1,6 @@
-"""Imports cards of address books: each becomes a person with facts whose source is the card, or adds to a known one.
+"""Imports cards of address books: each adds a person or adds to a known one, with facts whose source is the card.
 
-The same card again changes nothing. What was forgotten does not come back, whatever card names it.
+Importing a card again changes nothing. Forgotten people do not come back, whichever card names them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from internal.storage.forgetting import tombstone_repository
 from internal.storage.types import new_id
 
 LARGEST: Final = 5_000
-"""Cards of one file."""
+"""The most cards of one file."""
 
 _TYPES: Final = {"organization": "organization", "address": "place"}
 
@@ -59,7 +59,7 @@ class ContactBook:
     async def take(
         self, user_id: int, cards: Sequence[review.BookCard], *, source: str, book: str = FILES, dry_run: bool = False
     ) -> review.ImportReport:
-        """Imports cards, or with `dry_run` only tells what would become of them. `source` is the file's name.
+        """Imports cards; with `dry_run` only returns the review. `source` is the file's name.
 
         Raises NotFound for an unknown owner, Refused("forgetting" | "too_many").
         """
@@ -87,13 +87,13 @@ class ContactBook:
         return await (self._database.read(work) if dry_run else self._database.write(work))
 
     async def admit(self, user_id: int, expect: Callable[[Connection, int, datetime], None]) -> None:
-        """Creates a user for somebody who was let in and has not written yet."""
+        """Creates a user who was admitted and has not written yet."""
         with acting_for(user_id):
             if await self._database.read(lambda c: users.find(c, user_id)) is None:
                 await self._database.write(lambda c: expect(c, user_id, self._clock.now()))
 
     async def export(self, user_id: int) -> str:
-        """A vCard file with everybody. Raises NotFound for an unknown owner."""
+        """A vCard file with all people. Raises NotFound for an unknown owner."""
         now = self._clock.now()
         with acting_for(user_id):
             return await self._database.read(lambda c: export_cards(c, users.get(c, user_id), now=now))
@@ -160,7 +160,7 @@ class _Taking:
         return review.Reviewed(contact.name, outcome, stored.id, stored.display_name, found.reason, adds, perhaps)
 
     def _imagined(self, contact: Contact) -> Person:
-        """Somebody who is added, for the rest of a dry run."""
+        """A person who would be added, for the rest of a dry run."""
         number = -len(self._index.people) - 1
         return Person(
             number, self._user.user_id, "", contact.name, Circle.OTHER, "", self._now, self._now, contact.names
@@ -179,7 +179,7 @@ class _Taking:
         return tombstone_repository.forgotten_at(self._connection, self._user.user_id, known) is not None
 
     def _fresh(self, contact: Contact, person: Person | None) -> list[CardItem]:
-        """What a card says that no card said of this person before; a note that his profile holds is known."""
+        """The items of a card that no earlier card gave for this person; a note that his profile contains is known."""
         known = self._index.items.get(person.id, set()) if person else set()
         items = {item_key(item, self._index.region): item for item in contact.items}
         fresh = [item for key, item in items.items() if key not in known]
@@ -194,7 +194,7 @@ class _Taking:
     def _store(
         self, contact: Contact, person: Person | None, fresh: Sequence[CardItem], namesakes: Sequence[int]
     ) -> Person | None:
-        """Stores what is new of a card, with an episode of its lines as the source. None if it is refused."""
+        """Stores what is new in a card, with an episode of its lines as the source. None if it is refused."""
         user_id = self._user.user_id
         lines = [contact.name, *(review.line_of(item, self._user.lang) for item in fresh)]
         segments = [Segment(n, self._now, text, None, own=False) for n, text in enumerate(lines, start=1)]
@@ -289,7 +289,7 @@ class _Taking:
         return node.id
 
     def _relate(self, item: CardItem, whom: str | int, name: str, line: ClaimLine, episode_id: str) -> None:
-        """Records a relation between two people; who is named by it and nobody else becomes a person."""
+        """Records a relation between two people; creates a person for a name that nobody has."""
         kin = kin_of_label(item.label)
         other = self._index.of_uid(item.uid) if item.uid else self._index.named(item.value)
         if kin is None or (other is None and not item.value):
@@ -309,7 +309,7 @@ class _Taking:
             knowledge.record_claims(self._connection, user_id, [claim], now=self._now, source="system:contacts")
 
     def _ask(self, stored: Person, perhaps: Sequence[int]) -> None:
-        """Asks the owner whether somebody new is one of these: buttons in the chat, and in the console."""
+        """Asks the owner whether a new person is one of these, by buttons in the chat and in the console."""
         for person_id in perhaps:
             if person_id != stored.id and person_id > 0:
                 payload = {"source_id": stored.id, "target_id": person_id, "reason": "contact"}
@@ -318,7 +318,7 @@ class _Taking:
                 )
 
     def _gone(self, before: StoredContact, contact: Contact) -> list[Property]:
-        """What the server had and has no more: it stays a fact, and is not written back."""
+        """The properties that the server had and has no more: they stay facts, and are not written back."""
         old = read_cards(before.card)[0] if before.card else ()
         here = {item_key(item, self._index.region) for item in contact.items}
         lost = {item_key(item, self._index.region) for item in contact_of(old).items} - here
@@ -326,7 +326,7 @@ class _Taking:
         return [Property(review.GONE, escaped(" ".join(key))) for key in sorted(lost | (known - here))]
 
     def _keep(self, person_id: int, book_card: review.BookCard, contact: Contact) -> None:
-        """Keeps the card; another one of the same book is joined with it, so that nothing of either is lost."""
+        """Stores the card; another one of the same book is joined with it, so that nothing of either is lost."""
         before = next((one for one in self._index.stored.get(person_id, ()) if one.book == self._book), None)
         card = contact.card
         if before is not None and book_card.href is None:

@@ -1,4 +1,4 @@
-"""Finds whom a card means: by its id, phone, mail, Telegram account or name, over alphabets; all are reasons shown."""
+"""Finds the person of a card: by its id, phone, mail, Telegram account or name in any alphabet, with the reason."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ RELATIONS = {
     "title": "HAS_JOB_TITLE",
     "url": "HAS_WEBSITE",
 }
-"""The facts that items of a card become; birthdays and relations to people have functions of their own."""
+"""The facts that items of a card become; birthdays and relations to people have their own functions."""
 
 _LARGEST_FACTS = 20_000
 _FULL_NAME = 2
-"""Words by which a name in another alphabet or case is taken for the same person without asking."""
+"""Words from which a name in another alphabet or case identifies a person without asking."""
 
 
 def region_of(tz: str) -> str | None:
-    """The country of a time zone, by whose rules numbers without a country code are read."""
+    """The country of a time zone, whose rules apply to numbers without a country code."""
     zones: Mapping[str, str] = get_global("zone_territories")
     aliases: Mapping[str, str] = get_global("zone_aliases")
     return zones.get(tz) or zones.get(aliases.get(tz, ""))
@@ -59,7 +59,7 @@ def item_key(item: CardItem, region: str | None) -> tuple[str, str]:
 
 
 def people_with_similar_names(names: Sequence[str], known: Mapping[int, Sequence[str]]) -> dict[str, dict[int, bool]]:
-    """For each name the people who may have it in other letters or a shorter form, and whether that is sure.
+    """For each name, the people who may have it in another spelling or a shorter form, and whether that is certain.
 
     For the language process.
     """
@@ -77,7 +77,7 @@ def people_with_similar_names(names: Sequence[str], known: Mapping[int, Sequence
 
 @dataclass(slots=True)
 class CardMatch:
-    """Whom a card means, and why; `perhaps` are people who may be the same, if nobody is surely meant."""
+    """The person of a card, and the reason; `perhaps` are people who may be the same, if none is certain."""
 
     person: Person | None = None
     reason: str = ""
@@ -87,7 +87,7 @@ class CardMatch:
 
 @dataclass(slots=True)
 class Index:
-    """The people of an owner by everything that a card may hold."""
+    """The people of an owner, indexed by everything that a card may contain."""
 
     region: str | None
     people: dict[int, Person] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Index:
             self._by_name[name_key(name)].add(person.id)
 
     def keep(self, person_id: int, stored: StoredContact) -> None:
-        """Notes a card of a person, in the place of the one of the same book."""
+        """Records a card of a person in place of the earlier one of the same book."""
         contact = contact_of(read_cards(stored.card)[0])
         self.stored[person_id] = [one for one in self.stored[person_id] if one.book != stored.book] + [stored]
         self.learn(person_id, contact, stored.uid)
@@ -136,7 +136,7 @@ class Index:
                 self._by_way[key].add(person_id)
 
     def match(self, contact: Contact, alike: Mapping[int, bool]) -> CardMatch:
-        """Whom a card means; what says it most surely comes first."""
+        """The person of a card; the most certain reason decides."""
         if contact.uid in self._by_uid:
             return CardMatch(self.people[self._by_uid[contact.uid]], "uid")
         for person in self.people.values():
@@ -147,7 +147,7 @@ class Index:
         return self._by_ways(contact, alike) or self._by_names(contact, alike)
 
     def named(self, name: str) -> Person | None:
-        """The one person of a name."""
+        """The only person of a name, or None."""
         found = self._by_name.get(name_key(name), set())
         return self.people[next(iter(found))] if len(found) == 1 else None
 
@@ -156,7 +156,7 @@ class Index:
         return self.people.get(person_id)
 
     def _by_ways(self, contact: Contact, alike: Mapping[int, bool]) -> CardMatch | None:
-        """A phone or mail is of one person, unless it is a family's: then the name has to fit too."""
+        """A match by phone or mail, which identify a person; if a family shares them, the name must fit too."""
         for item in contact.items:
             if item.kind in ("phone", "email"):
                 found = self._by_way.get(item_key(item, self.region), set())
@@ -183,12 +183,12 @@ class Index:
 
 
 def _may_be(person: Person, contact: Contact) -> bool:
-    """Whether the names do not speak against it: two full names in one script share all words of the shorter."""
+    """Whether the names may be one person's: two full names in one script must share all words of the shorter."""
     ours, theirs = (set(name_key(name).split()) for name in (person.display_name, contact.name))
     full = min(len(ours), len(theirs)) >= _FULL_NAME and person.display_name[:1].isascii() == contact.name[:1].isascii()
     return not full or ours <= theirs or theirs <= ours
 
 
 def ways(contact: Iterable[CardItem], region: str | None) -> list[str]:
-    """The phones and mails of items in their compared form."""
+    """The phones and mails of items in the form in which they are compared."""
     return [key for item in contact if item.kind in ("phone", "email") for _, key in [item_key(item, region)]]

@@ -1,4 +1,4 @@
-"""What becomes of cards of address books: the review that is shown before and after an import."""
+"""The outcome for each card of address books: the review shown before and after an import."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Outcome = Literal["new", "updated", "same", "forgotten", "self", "nameless", "re
 TO_OWNER: Final = "X-LAPLACED-RELATION"
 GONE: Final = "X-LAPLACED-GONE"
 CIRCLE: Final = "X-LAPLACED-CIRCLE"
-"""Properties of our own: what a person is to the owner, what was removed on a server, and his circle."""
+"""Properties of our own: the relation to the owner, values removed on a server, and the circle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What becomes of one card: `reason` says by what a known person was found, `adds` what is new of him.
+    """The outcome for one card: `reason` says how a known person was found, `adds` what is new about him.
 
     `perhaps` are the names of people who may be the same: the owner is asked.
     """
@@ -50,7 +50,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class BookCard:
-    """A card and where it lies in a book on a server; nowhere, if it came in a file."""
+    """A card with its address in a book on a server, if it did not come in a file."""
 
     card: Card
     href: str | None = None
@@ -67,7 +67,7 @@ def cards_of(text: str) -> list[Card]:
 
 
 def merge_cards(one: Card, other: Card) -> Card:
-    """The first card with what only the other holds."""
+    """The first card with the properties that only the other has."""
     known = {(each.name, each.value) for each in one}
     single = {"VERSION", "UID", "FN", "N", "REV", "PRODID", "PHOTO", "BDAY"} & {each.name for each in one}
     return [*one, *(each for each in other if each.name not in single and (each.name, each.value) not in known)]
@@ -97,7 +97,7 @@ def line_of(item: CardItem, language: str) -> str:
 
 
 def value_words(item: CardItem, language: str) -> str:
-    """What an item says, a day in the words of a language."""
+    """The value of an item; a date in the words of a language."""
     if item.kind not in DATED:
         return item.value
     month, day, year = day_of(item)

@@ -1,6 +1,6 @@
 """Keeps an owner's people and an address book on a CardDAV server in step, both ways.
 
-What is new on either side comes to the other. The owner's own edits win; nothing is deleted on either side: a line that
+New data is copied to the other side. The owner's own edits win; nothing is deleted on either side: a line that
 was removed on the server stays a fact here and is not written back, a card that was removed there stays a person, and
 a person who was forgotten here stays on the server and does not come back.
 """
@@ -40,8 +40,8 @@ class SyncObserver(Protocol):
 
 @dataclass(slots=True)
 class SyncReport:
-    """What came and went. `conflicts` were changed on both sides at once and wait for the next time; `gone` are cards
-    that the server has no more, whose people stay. `failed` says why the server could not be asked.
+    """The result. `conflicts` were changed on both sides at once and wait for the next time; `gone` are cards
+    that the server has no more, whose people stay. `failed` is the reason why the server could not be used.
     """
 
     came: int = 0
@@ -67,13 +67,13 @@ class ContactSync:
     _next: datetime | None = field(default=None, init=False)
 
     async def sync_due(self) -> None:
-        """The job: synchronises when it is time."""
+        """Synchronises if it is time; a job."""
         if self._next is None or self.clock.now() >= self._next:
             report = await self.sync()
             self._next = self.clock.now() + (AGAIN if report.failed else self.every)
 
     async def sync(self) -> SyncReport:
-        """Synchronises now. A server that does not answer is an event and a metric."""
+        """Synchronises now. If the server does not answer, an event and a metric record it."""
         report = SyncReport()
         with acting_for(self.owner):
             try:
@@ -112,7 +112,7 @@ class ContactSync:
         for person_id, card in cards.items():
             before = known.get(person_id)
             if before is not None and before.href not in there:
-                continue  # removed there: it is not made again
+                continue  # removed on the server: it is not created again
             await self._write(person_id, card, before, report)
 
     async def _write(self, person_id: int, card: Card, before: StoredContact | None, report: SyncReport) -> None:
@@ -132,7 +132,7 @@ class ContactSync:
         report.sent += before is None
         now = self.clock.now()
         base = before or StoredContact(self.owner, self.server.url, person_id, uid, "", now)
-        # Without an etag the card is read again the next time, and found to be as it was written.
+        # Without an etag the card is read again next time, and found unchanged.
         stored = replace(base, card=write_cards([card]), href=href, etag=etag, updated_at=now)
         await self.database.write(lambda c: contacts.save_contact(c, stored))
 

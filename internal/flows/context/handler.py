@@ -1,4 +1,4 @@
-"""A fragment brings the snapshot of its owner up to date: the old one and new messages in, a version out (C8-C10)."""
+"""The context manager's part of a run: updates the owner's snapshot by the new messages of a fragment (C8-C10)."""
 
 import hashlib
 import json
@@ -28,9 +28,9 @@ AGENT: Final = snapshots.AGENT
 
 @dataclass(frozen=True, slots=True)
 class ContextInput:
-    """A request, the lines it is about, and what of the snapshot is later than they are and stays as it is.
+    """A request, its lines, and the items of the snapshot that are later than these and stay unchanged.
 
-    Something is later where an older slice is read again: a message of it was edited, or its owner asks for it.
+    Items are later if an older slice is read again, because a message was edited or its owner asked for it.
     """
 
     request: ContextRequest
@@ -54,7 +54,7 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
         wake: Callable[[], None],
         guard: LanguageWorker | None = None,
     ) -> None:
-        """`guard` judges what a model says; rules make nothing up."""
+        """`guard` checks a model's reply; rules make nothing up."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
         self._manager, self._guard = manager, guard
 
@@ -63,7 +63,7 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
 
     def _prepare(self, connection: Connection, run: Run) -> Prepared[ContextInput]:
         user = users.get(connection, run.user_id)
-        # What was imported is years old, and there is no message of it with which it could be forgotten.
+        # Imports are years old, and there is no message with which they could be forgotten.
         lines = tuple(one for one in read_slice(connection, run, user, self._persona) if one.message_id is not None)
         snapshot = shown_snapshot(connection, run.user_id)
         before, later = _split(snapshot, lines)
@@ -101,7 +101,7 @@ class ContextHandler(RunHandler[ContextInput, SnapshotReply]):
 
 
 def grounded(reply: SnapshotReply, request: ContextRequest, ids: Mapping[int, str]) -> SnapshotReply:
-    """The reply without items of which nothing stands in their lines or the old snapshot. For the language process."""
+    """The reply without items that neither their lines nor the old snapshot support. For the language process."""
     before = tuple(item.text for item in request.snapshot.items)
 
     def proposed(item: SnapshotItem) -> Proposed:
@@ -135,5 +135,5 @@ def _joined(snapshot: Snapshot, later: Snapshot) -> Snapshot:
 
 
 def fingerprint(snapshot: Snapshot) -> str:
-    """A hash that is equal for snapshots of equal content and reveals nothing of it."""
+    """A hash that is equal for snapshots of equal content and does not reveal it."""
     return hashlib.sha256(json.dumps(snapshot.content(), sort_keys=True).encode()).hexdigest()

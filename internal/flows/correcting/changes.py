@@ -1,7 +1,7 @@
-"""The changes of the last week as the events tell them, and what takes each of them back.
+"""The changes of the last week as events record them, and how each is undone.
 
-Events hold ids and no words; the words are read as they are now, so that nothing forgotten is shown. A change that was
-taken back, or overtaken by a later one, is not listed any more.
+Events hold ids and no words; the current words are read, so that nothing forgotten is shown. A change that was
+undone, or replaced by a later one, is not listed any more.
 """
 
 from collections.abc import Iterator
@@ -65,15 +65,15 @@ _KINDS: Final = {
 }
 _TASKS: Final = frozenset({ChangeKind.TASK, ChangeKind.TASK_CLOSED, ChangeKind.TASK_MOVED})
 _BESIDE: Final = frozenset({"TemporalMarker", "Contradiction"})
-"""Sentences that are no memory of their own; names, such as those of sources, are none either."""
+"""Sentences that are not memories of their own; names, such as those of sources, are not either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`id` names it for `undo`; `text` is what it is about, as it is now; `by_owner`: not an agent or the system.
+    """A change; `id` names it for `undo`; `text` is its subject now; `by_owner`: not an agent or the system.
 
-    `refs` are the ids of what changed: several, where one change stored the same words more than once; `fields` are
-    those of a profile that were edited.
+    `refs` are the ids of what changed, several if one change stored the same words more than once; `fields` are
+    the edited fields of a profile.
     """
 
     id: str
@@ -86,7 +86,7 @@ class Change:
 
 
 def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, offset: int = 0) -> list[Change]:
-    """The changes that can be taken back, newest first."""
+    """The changes that can be undone, newest first."""
     found: list[Change] = []
     seen: set[tuple[str, str]] = set()
     for event in events.newest(connection, user_id, tuple(_KINDS), since=now - WINDOW):
@@ -101,8 +101,8 @@ def recent(connection: Connection, user_id: int, *, now: datetime, limit: int, o
 
 
 def undo(connection: Connection, user_id: int, change_id: str, *, now: datetime, whole_day_at: time) -> Change:
-    """Takes a change back and returns it. Raises NotFound for one that is gone or was taken back, Conflict for one on
-    which later ones rest.
+    """Undoes a change and returns it. Raises NotFound for one that is gone or was undone, Conflict for one on
+    which later ones depend.
     """
     event_id, _, number = change_id.partition(".")
     event = events.get(connection, user_id, event_id)
@@ -146,7 +146,7 @@ def _undo_one(connection: Connection, user_id: int, kind: ChangeKind, ref: str, 
 
 
 def _family(kind: ChangeKind) -> str:
-    """What is changed: of a task that was opened and closed only the newest change can be taken back."""
+    """The kind of thing changed: of a task that was opened and closed only the newest change can be undone."""
     return "task" if kind in _TASKS else kind.value
 
 
@@ -159,7 +159,7 @@ def _changes(connection: Connection, user_id: int, event: Event) -> Iterator[Cha
         try:
             text = _text(connection, user_id, kind, ref, event)
         except (LaplacedError, KeyError):
-            continue  # gone, forgotten, or taken back
+            continue  # gone, forgotten, or undone
         if text:
             same.setdefault(text, []).append(ref)
     owner, numbers = event.source == f"user:{user_id}", {ref: n for n, ref in enumerate(_refs(kind, event))}
@@ -184,7 +184,7 @@ def _refs(kind: ChangeKind, event: Event) -> list[str]:
 
 
 def _text(connection: Connection, user_id: int, kind: ChangeKind, ref: str, event: Event) -> str:
-    """The words of what changed; empty, or an error, where the change does not stand any more."""
+    """The current words of what changed; empty, or an error, if the change does not hold any more."""
     match kind:
         case ChangeKind.FACT | ChangeKind.CORRECTION:
             fact = knowledge.fact(connection, user_id, ref)

@@ -1,6 +1,6 @@
-"""Corrects a fact in the owner's own words: its other end follows where the words now name another thing.
+"""Corrects a fact in the owner's own words; its other end follows if the words name another thing.
 
-"Петров работает в Beta" must not stay a fact about ACME, or the next word about Beta would seem to contradict it.
+"Петров работает в Beta" must not stay a fact about ACME, or the next line about Beta would seem to contradict it.
 """
 
 import logging
@@ -46,9 +46,9 @@ Outcome = Literal["same", "changed", "ended", "denied"]
 
 @dataclass(frozen=True, slots=True)
 class CorrectedFact:
-    """`fact` is the newest version, or the last one that held; `outcome` is what the words did to it.
+    """`fact` is the newest version, or the last one that held; `outcome` is the effect of the words.
 
-    `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is withdrawn.
+    `same`: it was stated already. `ended`: it is over. `denied`: it was never true, and is withdrawn.
     """
 
     fact: Fact
@@ -61,7 +61,7 @@ class CorrectedFact:
 
 @dataclass(frozen=True, slots=True)
 class _NewTarget:
-    """The thing that the new words name: a known one, or (`node_id` None) a new one of this name."""
+    """The thing that the new words name: a known one, or a new one of this name (`node_id` None)."""
 
     name: str
     node_id: str | None
@@ -77,7 +77,7 @@ class FactCorrections:
         self, user: User, cited: Sequence[Fact], known: Callable[[], Awaitable[Sequence[Fact]]], words: str
     ) -> list[Fact]:
         """The facts that a sentence may correct: those of `cited` that share most words with it or that it only denies,
-        else those of `known` that say the like of the same subject. Empty for a sentence about something else.
+        else similar ones of `known` about the same subject. Empty for a sentence about something else.
         """
         try:
             shared = await self._language.run(shared_words, [fact.fact for fact in cited], words)
@@ -97,7 +97,7 @@ class FactCorrections:
         return [fact for fact, count in zip(others, shared, strict=True) if 0 < count == max(shared)]
 
     async def preview(self, user: User, fact_id: str, words: str) -> CorrectedFact:
-        """The newest version as it stands, and what `restate` would do to it. Raises NotFound."""
+        """The newest version as it is, and the effect that `restate` would have. Raises NotFound."""
         said, fact = " ".join(words.split()), await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
         correction = await self._correction(user, fact, said)
         if correction.status != "holds":
@@ -105,7 +105,7 @@ class FactCorrections:
         return CorrectedFact(fact, "same" if fact.fact == said and _has_dates(fact, correction) else "changed")
 
     async def undo(self, user: User, fact_id: str) -> Fact:
-        """Restores what a correction made this version of. Raises NotFound or Conflict."""
+        """Restores the version that a correction replaced by this one. Raises NotFound or Conflict."""
         now = self._clock.now()
 
         def work(connection: Connection) -> Fact:
@@ -119,7 +119,7 @@ class FactCorrections:
     async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
 
-        Dates in the words become the fact's own. Words that only deny it withdraw it, or end it where they say that it
+        Dates in the words become the fact's own. Words that only deny it withdraw it, or end it if they say that it
         is over; the fact keeps its words then, and sentences of profiles that state what was denied go.
 
         Raises NotFound for a fact that is gone, Conflict for one that does not hold any more, and
@@ -157,7 +157,7 @@ class FactCorrections:
         return await self._database.write(work)
 
     async def _correction(self, user: User, fact: Fact, said: str) -> Correction:
-        """What the words say of the fact's time; empty where the language process does not answer."""
+        """What the words say about the fact's time; empty if the language process does not answer."""
         names = await self._database.read(lambda c: _names(c, fact))
         at, language = self._clock.now().astimezone(ZoneInfo(user.tz)), text_language(said, user.lang)
         try:
@@ -167,7 +167,7 @@ class FactCorrections:
             return Correction("holds")
 
     async def _other(self, user: User, fact: Fact, said: str) -> _NewTarget | None:
-        """What the words now name in place of the fact's target; None if that is the same or unknown."""
+        """The thing that the words name in place of the fact's target; None if it is the same or unknown."""
         user_id = user.user_id
         target = await self._database.read(lambda c: store.get_node(c, user_id, fact.target))
         if target is None or target.label not in _NAMED_BY or target.id == store.owner_node_id(user_id):
@@ -185,7 +185,7 @@ class FactCorrections:
         if fact.source in found or len(found) > 1:
             return None
         if not found and target.subtype == "person":
-            return None  # a person is made by people's own rules
+            return None  # people are created by their own rules
         return _NewTarget(name, found[0] if found else None)
 
     async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
@@ -194,11 +194,11 @@ class FactCorrections:
 
 
 def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> CorrectedFact:
-    """The fact after it was ended or denied; the same words twice are one correction."""
+    """The fact after it was ended or denied; repeating the words is one correction."""
     if current.expired_at is not None:
         return CorrectedFact(current, "denied")
     if correction.status == "denied":
-        # What was denied goes from profiles too, and lines up to now do not bring it back.
+        # Denied statements are removed from profiles too, and lines up to now do not bring them back.
         with hidden_parts.put_back(connection, current.user_id, now=now):
             bio_sentences.erase(connection, current.user_id, [current.id], key, now)
         forgettings.replace(connection, current.user_id, current.id, now=now)
@@ -232,14 +232,14 @@ def _newest(connection: Connection, user_id: int, fact_id: str) -> Fact:
 
 
 def _candidates(connection: Connection, user_id: int, target: Node, name: str) -> tuple[list[str], list[KnownName]]:
-    """The ids of things with exactly this name, and of everything of the target's kind that may be meant."""
+    """The ids of things with exactly this name, and all things of the target's kind that may be meant."""
     exact = [node.id for node in store.nodes_called(connection, user_id, [name])]
     known = entitie_repository.known_names(connection, user_id)
     return exact, [one for one in known if (one.label, one.subtype) == (target.label, target.subtype)]
 
 
 def _target(connection: Connection, fact: Fact, other: _NewTarget, now: datetime) -> str | None:
-    """The node that is named now, made like the one it replaces, and supported by the same lines."""
+    """The node that is named now, created like the one it replaces, and supported by the same lines."""
     if other.node_id is not None:
         node = store.resolve_node(connection, fact.user_id, other.node_id)
         return None if node is None else node.id
@@ -265,7 +265,7 @@ class WorkerDates:
     async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
         """The date and the question of a text, by the user's own clock and language; None if no date can be read.
 
-        While the language process is out of reach years, ISO dates and relative words are still read.
+        Without the language process, years, ISO dates and relative words are still read.
         """
         at = now.astimezone(ZoneInfo(user.tz))
         try:

@@ -53,12 +53,12 @@ class _StatedFact:
 
 
 def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[ProfilePart]]]:
-    """The sentences that state a fact, by person, hidden ones included; those set by the owner are left out."""
+    """The sentences that certainly state a fact, by person, also hidden ones, without those set by the owner."""
     return [(person, parts) for person, parts, _ in _sentences_stating(connection, user_id, fact_id) if parts]
 
 
 def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remaining]:
-    """The visible sentences for which it cannot be decided whether they state a fact."""
+    """The visible sentences of which it is unclear whether they state a fact."""
     return [
         Remaining(person.id, person.display_name, part.text, part.key)
         for person, _, doubtful in _sentences_stating(connection, user_id, fact_id)
@@ -121,7 +121,7 @@ def _stated(connection: Connection, user_id: int, chain: Sequence[StoredVersion]
 def _states(sentence: str, stated: _StatedFact, person: Person, *, at_end: bool) -> bool:
     """Whether a sentence states the fact: the same words, or it names the other end in one end's profile.
 
-    In the profile of somebody who only shares the line it must name both ends.
+    In the profile of a person who only shares the line, it must name both ends.
     """
     if any(not materially_different(sentence, fact) for fact in stated.facts):
         return True
@@ -138,7 +138,7 @@ def _hints(sentence: str, stated: _StatedFact, person: Person) -> bool:
 
 
 def _names_any(sentence: str, names: Collection[str]) -> bool:
-    """Whether a sentence names something, in whatever case, form or alphabet."""
+    """Whether a sentence contains one of the names, in any case, form or alphabet."""
     if name_traces.naming(names)(sentence):
         return True
     sounds = {sound for token in tokens(sentence) for sound in skeletons(token.key)}
@@ -152,13 +152,13 @@ def _sounds_in(name: str, sounds: set[str]) -> bool:
 
 
 def _declined(one: str, other: str) -> bool:
-    """Whether two words of a longer name may be forms of one word: новая, новой."""
+    """Whether two words of a longer name may be forms of the same word: новая, новой."""
     shared = max(_STEM, min(len(one), len(other)) - _ENDING)
     return one[:shared] == other[:shared]
 
 
 def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_id: str, *, now: datetime) -> None:
-    """Hides one undecided sentence, identified by the beginning of its key, with the fact that is to be forgotten."""
+    """Hides one undecided sentence, identified by the beginning of its key, together with the fact being forgotten."""
     asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
     if asked is None:
         return
@@ -170,8 +170,8 @@ def hide(connection: Connection, user_id: int, person_id: int, part: str, fact_i
 def hide_replaced(connection: Connection, before: Fact, after: Fact, *, now: datetime) -> None:
     """Hides the sentences that state a version which a correction replaced, until `show_replaced`.
 
-    With the same other end, a sentence that only names it may still be right: only the old words go then. What states
-    an earlier version that holds again is shown.
+    With the same other end, a sentence that only names it may still be right: only the old words are hidden then.
+    Sentences that state an earlier version which holds again are shown.
     """
     user_id, chain = before.user_id, fact_repository.chain(connection, before.user_id, before.id)
     again = [one.fact.id for one in chain if not materially_different(one.fact.fact, after.fact)]
@@ -190,7 +190,7 @@ def _outdated(sentence: str, before: Fact, after: Fact, *, moved: bool) -> bool:
 
 
 def show_replaced(connection: Connection, user_id: int, versions: Collection[str], *, now: datetime) -> None:
-    """Shows again the sentences that state these versions of a fact: no correction replaces them any more."""
+    """Shows the sentences that state these versions of a fact again: no correction replaces them any more."""
     for replaced in forgettings.replaced(connection, user_id):
         if replaced.ref_id in versions:
             forgettings.put_back(connection, user_id, replaced.id)
@@ -202,7 +202,7 @@ def show_replaced(connection: Connection, user_id: int, versions: Collection[str
 def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:
     """Erases the sentences that state a fact, given by all its versions, and returns them.
 
-    Lines up to now bring none of them back.
+    Lines up to now do not bring them back.
     """
     erased = take_out(connection, user_id, versions, versions[-1:], now)
     for replaced in forgettings.replaced(connection, user_id):
@@ -231,7 +231,7 @@ def erase_sentence(
 ) -> list[str]:
     """Erases one undecided sentence and returns it; nothing if it is gone.
 
-    With a `key` lines up to now do not bring it back.
+    With a `key`, lines up to now do not bring it back.
     """
     erased: list[str] = []
     for person in removal_repository.profiles(connection, user_id, [person_id]):
@@ -243,5 +243,5 @@ def erase_sentence(
 
 
 def sentences_of(person: Person, part: str) -> list[str]:
-    """The sentences of a profile whose key begins so."""
+    """The sentences of a profile whose keys begin with `part`."""
     return [one.text for key, one in _bio(person).items() if key.startswith(part)]

@@ -1,6 +1,6 @@
 """Erases for good, each thing in one transaction: the thing, what only it supports, and every trace of it.
 
-Undo windows are the business of `requests`. A message that others cite too takes only its own words with it. What the
+`requests` handles undo windows. Erasing a message that others cite too erases only its own words. What the
 owner said elsewhere stays, and so do the bot's answers to it, which are messages of their own.
 """
 
@@ -48,7 +48,7 @@ Erase = Callable[Concatenate[Connection, int, P], ErasureReport]
 def _within(*contexts: Callable[..., AbstractContextManager[None]]) -> Callable[[Erase[P]], Erase[P]]:
     """Makes a function erase within these contexts, all or nothing: a refusal undoes everything.
 
-    What goes with a merged thing depends on the evidence of each, so merged things are split while erasing.
+    What is erased with a merged thing depends on the evidence of each part, so merged things are split meanwhile.
     """
 
     def decorated(erase: Erase[P]) -> Erase[P]:
@@ -66,7 +66,7 @@ def _within(*contexts: Callable[..., AbstractContextManager[None]]) -> Callable[
 
 @contextmanager
 def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Shows everything meanwhile: what is erased and what is left does not depend on other pending forgettings."""
+    """Shows everything within the block: the result must not depend on other pending forgettings."""
     lifted = hidings.lift(connection, user_id)
     with hidden_parts.put_back(connection, user_id, now=now):
         yield
@@ -74,7 +74,7 @@ def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator
             if kind == "node":
                 removal_repository.hide_nodes(connection, user_id, forgetting_id, targets)
             else:
-                chains = fact_repository.chains(connection, user_id, targets)  # with versions that came meanwhile
+                chains = fact_repository.chains(connection, user_id, targets)  # with versions that were added meanwhile
                 versions = {one.fact.id for chain in chains.values() for one in chain}
                 hidings.hide(connection, user_id, forgetting_id, kind, versions.union(targets))
 
@@ -88,9 +88,9 @@ def erase(
     now: datetime,
     wipe: bool = True,
 ) -> ErasureReport:
-    """Erases what a request is about, and these messages with it. What is gone already counts as erased.
+    """Erases what a request is about, and these messages with it. Things that are gone count as erased.
 
-    `key` is that of tombstones; without `wipe` traces in other texts stay. Raises Conflict while it is in use.
+    `key` is that of tombstones; without `wipe`, traces in other texts stay. Raises Conflict while it is in use.
     """
     with undone_if_refused(connection):
         try:
@@ -112,7 +112,7 @@ def _erase_target(connection: Connection, asked: Forgetting, *, key: bytes, now:
     erasing: Callable[..., ErasureReport]
     match asked.kind:
         case "everything":
-            # A day back: the limit's day is that of the owner's own zone.
+            # A day back: the limit counts the day of the owner's zone.
             return erase_everything(connection, user_id, (now - timedelta(days=1)).date().isoformat())
         case "person":
             return erase_person(
@@ -228,7 +228,7 @@ def erase_fact(
 
 @_within(_visible)
 def erase_hidden_sentences(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> ErasureReport:
-    """Erases the parts of profiles that are hidden for a fact that is gone already."""
+    """Erases the parts of profiles that are hidden for a fact which is already gone."""
     return ErasureReport(parts=len(hidden_parts.erase(connection, user_id, [fact_id], now=now)))
 
 
@@ -250,7 +250,7 @@ def erase_entity(
 ) -> ErasureReport:
     """Erases a thing with every fact about it and what was merged into it; a person's entity goes with the person.
 
-    Texts that repeat those facts, in bios and descriptions of other things, go too. Raises NotFound, and
+    Texts that repeat those facts, in bios and descriptions of other things, are erased too. Raises NotFound, and
     Refused("owner") for the owner.
     """
     one = partial(_erase_entity, connection, user_id, key=key, now=now, wipe=wipe)
@@ -283,7 +283,7 @@ def _erase_entity(
     names = name_traces.names_of(node)
     forgetting_tombstones.mark_entity_forgotten(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
-    # A topic connects many memories: they stay, without the topic.
+    # A topic connects many memories: these stay, without the topic.
     called = name_traces.naming(proper) if node.label == "Entity" and proper else None
     erased.note_memories(memories.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now))
     memories.mark_memory_forgotten(connection, user_id, node, key, now)
@@ -318,7 +318,7 @@ def erase_person(
     forget = partial(memories.with_entities, connection, user_id, key=key, asked_at=asked_at, now=now)
     erased.note_memories(forget({one.entity_id for one in person.profiles}, None))
     erased.erase_people(person.profiles)
-    # Older lines would make a thing of the person, without a profile, and bring back what is named after them.
+    # Older lines would make a thing of the person, without a profile, and bring back things named after the person.
     forgetting_tombstones.mark_entity_forgotten(connection, user_id, person.own_names | names, key, asked_at)
     tombstones.mark_people_forgotten(connection, user_id, person.profiles, person.own, person.others, key, asked_at)
     erased.note_memories(forget((), person.by_name))
@@ -341,7 +341,7 @@ def erase_memory(
 ) -> ErasureReport:
     """Erases a node of memory with its links, its observations and what was merged into it.
 
-    A node that is a thing too is erased as a thing. The messages that said it stay and do not bring it back (`key` is
+    A node that is a thing too is erased as a thing. Messages that state it stay and do not bring it back (`key` is
     that of tombstones). Raises NotFound.
     """
     node = store.get_node(connection, user_id, node_id, hidden=True)
@@ -362,14 +362,14 @@ def _erase_memory(
 
 
 def settle_profiles(connection: Connection, user_id: int, lost: LostSupport, *, now: datetime) -> ErasureReport:
-    """Removes from profiles what lost its last line, and erases people without any support."""
+    """Removes unsupported parts from profiles, and erases people without any support."""
     erased = Erasure(connection, user_id, now)
     erased.settle_people(lost, ())
     return erased.report
 
 
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> ErasureReport:
-    """Erases every row of an owner except those that `forgettings.erase_everything` names. Counts nothing."""
+    """Erases every row of an owner except those that `forgettings.erase_everything` names. Returns no counts."""
     teams.erase_unsent(connection, user_id)
     forgettings.erase_everything(connection, user_id, spent_since)
     return ErasureReport()

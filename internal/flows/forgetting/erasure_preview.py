@@ -1,6 +1,6 @@
-"""What the pending forgettings will erase, and hide until then: nodes and edges of the graph, and parts of profiles.
+"""Finds what the pending forgettings will erase: nodes and edges of the graph, and parts of profiles.
 
-It is found by erasing all of them in their order and rolling back, so exactly what will be erased is hidden.
+It erases all of them in their order and rolls back, so that exactly what will be erased is hidden.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,12 +25,12 @@ from internal.storage.forgetting.forgettings import Forgetting
 from internal.storage.forgetting.hidings import Targets
 
 _NO_KEY = bytes(32)
-"""No tombstone outlives a preview."""
+"""A key without meaning: tombstones of a preview are rolled back."""
 
 _STEPS = 8
-"""Most requests that are erased one by one, at some 20 ms each: of more, messages in a row are erased in one step.
+"""The most requests that are erased singly, at some 20 ms each; of more, messages in a row are erased in one step.
 
-Then only the last of them hides what goes with them, and which of two equal facts stays may differ.
+Then only the last of them hides what is erased with them, and another of two equal facts may stay.
 """
 
 
@@ -39,13 +39,13 @@ def preview(
 ) -> dict[str, Targets]:
     """What each of these requests for less than everything will erase, by its id, if they are erased in this order.
 
-    What goes only because of several requests belongs to the last of them. A message that is being answered is not
+    What is erased only because of several requests belongs to the last of them. A message being answered is not
     archived yet and supports nothing.
     """
     at_once = len(pending) > _STEPS
     found: dict[str, Targets] = {one.id: {} for one in pending}
     left: dict[str, dict[int, set[str]]] = {}
-    with taken_back(connection), noting_changes():  # what is taken back has not changed
+    with taken_back(connection), noting_changes():  # an undone request has not changed
         hidings.lift(connection, user_id)
         hidden_parts.put_all_back(connection, user_id, now=now)
         for _, step in groupby(pending, lambda one: "message" if at_once and one.kind == "message" else one.id):

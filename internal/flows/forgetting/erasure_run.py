@@ -1,6 +1,6 @@
-"""One erasure as it runs: what is noted before, what goes with it, and the traces that are wiped at the end.
+"""One run of erasing: what is noted before, what is erased with it, and the traces that are wiped at the end.
 
-What came from address books goes too, and keyed hashes keep it from coming back.
+Data from address books is erased too, and keyed hashes keep it from coming back.
 """
 
 import re
@@ -46,18 +46,18 @@ from internal.tasks.model import Task
 from internal.tasks.teams import repository as teams
 
 _WAYS: Final = frozenset({"HAS_PHONE", "HAS_EMAIL"})
-"""Facts by which a forgotten person would be found again in an address book."""
+"""Relations by which a forgotten person would be found again in an address book."""
 
 _WORD = re.compile(r"[^\W_]+")
 _TELLING: Final = 7
-"""Digits by which two numbers are one."""
+"""The least digits in which two phone numbers must agree to be the same."""
 
 EPISODE: Final = "contact"
-"""How the `dedupe` of an episode begins that holds what a card says of a person."""
+"""The prefix of the `dedupe` of an episode that contains what a card says about a person."""
 
 
 _OWN: Final = ("FN", "N", "VERSION", "UID", "REV", "PRODID")
-"""Lines of a card that tell whose it is."""
+"""Properties of a card that only identify it or its person."""
 
 
 def episode_key(person_id: int, content: str) -> str:
@@ -74,7 +74,7 @@ def forget_cards(
 ) -> list[str]:
     """Drops the cards of forgotten people and keeps hashes of their ids, phones and mails.
 
-    Returns the ids of the episodes that hold what those cards said, for the caller to erase.
+    Returns the ids of the episodes made of those cards, for the caller to erase.
     """
     held = fact_repository.at_nodes(connection, user_id, [person.entity_id for person in forgotten])
     targets = [one.fact.target for one in held if one.fact.name in _WAYS]
@@ -94,7 +94,7 @@ def forget_cards(
 def without_values(
     connection: Connection, user_id: int, said: Iterable[str], names_person: traces.Holds = lambda _: False
 ) -> None:
-    """Takes out of stored cards the lines that hold an erased value, a phone in any spelling, or name a person."""
+    """Removes lines from stored cards that contain an erased value, a phone in any spelling, or name a person."""
     gone = {name_key(text) for text in said}
     for one in contacts.listing(connection, user_id):
         card = _card(one)
@@ -106,7 +106,7 @@ def without_values(
 
 
 def _card(stored: StoredContact) -> Card:
-    """The stored card; an empty one if its text cannot be read any more."""
+    """The stored card, or an empty one if its text cannot be read any more."""
     return read_cards(stored.card)[0] if is_vcard(stored.card) else ()
 
 
@@ -116,7 +116,7 @@ def _says(text: str, gone: Collection[str]) -> bool:
 
 
 def _same_number(one: str, other: str) -> bool:
-    """Whether two texts are one phone number, with its country or without."""
+    """Whether two texts are the same phone number, with or without the country code."""
     digits = ["".join(letter for letter in text if letter.isdigit()).lstrip("0") for text in (one, other)]
     shorter, longer = sorted(digits, key=len)
     bare = not any(letter.isalpha() for letter in one + other)
@@ -127,7 +127,7 @@ def _same_number(one: str, other: str) -> bool:
 class Erasure:
     """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`.
 
-    `stated_in` are the messages that state it: what was made of them in other words goes too.
+    `stated_in` are the messages that state it: rewordings that were derived from them are erased too.
     """
 
     connection: Connection
@@ -169,7 +169,7 @@ class Erasure:
                 support_repository.drop_mentions(self.connection, self.user_id, episode_id, person_id)
 
     def empty_slices(self, episode_id: str, numbers: Collection[int]) -> None:
-        """Empties the prompts and replies that contained one of these lines; what else they held is derived again."""
+        """Empties the prompts and replies that contained one of these lines; their other contents are derived again."""
         for number in numbers:
             held = runs.of_slice(self.connection, self.user_id, episode_id, number)
             runs.forget_replies(self.connection, self.user_id, [run.id for run in held])
@@ -192,7 +192,7 @@ class Erasure:
         self.stated_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
-        # Files that no turn asked for are read for their message.
+        # Files that no turn asked for were read for their message.
         traces.blank_calls(self.connection, self.user_id, turn_ids={*turns, *ids})
         traces.blank_replies(self.connection, self.user_id, ids)
         for episode_id, number in episodes.lines_of_messages(self.connection, self.user_id, ids):
@@ -207,12 +207,12 @@ class Erasure:
         self.report.messages += len(ids)
 
     def settle(self, lost: LostSupport, messages: Sequence[Message], cited: Collection[str]) -> None:
-        """Settles the rest after everything of its own is gone: profiles, things that stay, traces in other texts."""
+        """Adjusts the rest after the target itself is erased: profiles, things that stay, traces in other texts."""
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
         self.settle_people(lost, said)
         self.report.parts += name_traces.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
-        # A node of both knowledge and memory is derived again from what is left of either.
+        # A node of both knowledge and memory is derived again from the rest of either.
         memory.project_nodes(self.connection, self.user_id, cited, now=self.now)
         self.finish()
 
@@ -267,7 +267,7 @@ class Erasure:
             self.report.entities -= 1
 
     def erase_namings(self, holds: traces.Holds, key: bytes, at: datetime) -> None:
-        """Erases facts, descriptions and bios about other things that name what is gone.
+        """Erases facts, descriptions and bios about other things that contain an erased name.
 
         Lines up to `at` do not bring those facts back.
         """

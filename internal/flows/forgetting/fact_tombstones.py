@@ -41,9 +41,9 @@ def mark_entity_forgotten(connection: Connection, user_id: int, names: Iterable[
 def without_forgotten(
     connection: Connection, user_id: int, resolved: Resolution, said_at: Mapping[int, datetime], key: bytes
 ) -> Resolution:
-    """The names and statements of a reply without what was forgotten after its lines were said, which is refused.
+    """The names and statements of a reply, without those forgotten after its lines were said, which are refused.
 
-    `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
+    `said_at` are the times of its lines by number. Things that were created only for these are deleted again.
     """
     if not tombstone_repository.any_forgotten(connection, user_id):
         return resolved
@@ -74,7 +74,7 @@ def mark_memories_forgotten(
 def without_forgotten_memories(
     connection: Connection, user_id: int, lookup: MemoryLookup, said_at: Mapping[int, datetime], key: bytes
 ) -> tuple[MemoryLookup, list[Refusal]]:
-    """A reply's memories without what was forgotten after their lines were said, and the refused ones.
+    """A reply's memories without those forgotten after their lines were said, and the refused ones.
 
     A memory that mentions a forgotten thing or person is refused; a link to something forgotten is left out and the
     rest stays.

@@ -1,6 +1,6 @@
 """Hides the targets of a forgetting at once, and shows them again after an undo.
 
-What is to be hidden is found by erasing it and rolling back (`erasure_preview`), so that exactly what will be erased is
+The targets are found by erasing and rolling back (`erasure_preview`), so that exactly what will be erased is
 hidden.
 """
 
@@ -31,7 +31,7 @@ from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting, Kind
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
     """The id of the target of a forgetting, with redirects of merges followed; None for everything.
 
-    Raises NotFound, Refused("owner") for the owner's own entity and Refused("ref_id") for an id that can be none.
+    Raises NotFound, Refused("owner") for the owner's own entity and Refused("ref_id") for an invalid id.
     """
     if kind == "everything":
         return None
@@ -63,7 +63,7 @@ def hide(connection: Connection, asked: Forgetting, messages: Collection[str] = 
 
 
 def take_along(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
-    """Hides what a request will erase, with these messages and their files from now on."""
+    """Adds these messages and their files to a request, and hides what it will then erase."""
     files = [one.id for one in artifacts.of_messages(connection, asked.user_id, messages)]
     hidings.hide(connection, asked.user_id, asked.id, "message", [*messages, *files])
     message_items.hide(connection, by_ids(connection, asked.user_id, messages))
@@ -75,7 +75,7 @@ def take_along(connection: Connection, asked: Forgetting, messages: Collection[s
 
 
 def show(connection: Connection, asked: Forgetting) -> None:
-    """Shows again what this closed request hid and no other hides."""
+    """Shows what only this closed request hid."""
     user_id = asked.user_id
     ended = hidings.end_hiding(connection, user_id, asked.id)
     removal_repository.show_nodes(connection, user_id, ended["node"])
@@ -89,7 +89,7 @@ def show(connection: Connection, asked: Forgetting) -> None:
 
 
 def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
-    """The pending requests, this one included, that may erase something together which each alone would leave."""
+    """The pending requests, this one included, that may together erase something that each alone would leave."""
     user_id = asked.user_id
     pending = [one for one in forgettings.pending(connection, user_id) if one.kind != EVERYTHING]
     if pending == [asked]:
@@ -98,7 +98,7 @@ def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
 
 
 def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
-    """Hides what these requests will erase together, and nothing else: a fact of two messages with both."""
+    """Hides exactly what these requests will erase together, such as a fact that rests on messages of two of them."""
     hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
     removal_repository.drop_items(connection, user_id, hidden["node"])
     removal_repository.show_nodes(connection, user_id, visible["node"])
@@ -115,7 +115,7 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
 
 
 def _update_search_and_chronicle(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
-    """Brings search and chronicle in step with messages that were hidden or shown just now."""
+    """Updates search and chronicle after messages were hidden or shown."""
     user_id = asked.user_id
     there = {episode_id for episode_id, _ in episodes.lines_of_messages(connection, user_id, messages)}
     if asked.kind == "episode":
@@ -129,9 +129,9 @@ def _update_search_and_chronicle(connection: Connection, asked: Forgetting, mess
 
 
 def _touch_events(connection: Connection, user_id: int, messages: Iterable[str]) -> None:
-    """Notes that events of messages were hidden or shown: what follows the chronicle looks at them again.
+    """Marks events of messages as hidden or shown, so that the mirror and other readers of the chronicle update them.
 
-    Their neighbours too, up to the next visible one: NEXT leads past what is hidden.
+    Marks their neighbours too, up to the next visible one, as NEXT skips hidden events.
     """
     found = set(messages)
     hidden = messages_to_forget(connection, user_id) | found

@@ -1,4 +1,4 @@
-"""Memories that are forgotten with people, things and facts, so that older lines do not bring them back."""
+"""Memories that are erased with people, things and facts, with tombstones against older lines."""
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ from internal.memory.observations.changes import Removal
 from internal.storage import evidence
 
 _TELLING = 8
-"""The shortest text of several words, in characters, that is searched elsewhere; shorter ones are in every text."""
+"""The shortest text of several words, in characters, that is searched in other texts; shorter ones are too common."""
 
 
 def with_entities(
@@ -30,7 +30,7 @@ def with_entities(
     asked_at: datetime,
     now: datetime,
 ) -> Removal:
-    """Removes the memories that mention these entities, and everything of memory that `holds` their names."""
+    """Removes the memories that mention these entities, and those whose texts satisfy `holds`."""
     return _forgotten(
         connection, user_id, memory.remove_mentioning(connection, user_id, node_ids, holds, now=now), key, asked_at
     )
@@ -39,7 +39,7 @@ def with_entities(
 def with_facts(
     connection: Connection, user_id: int, facts: Sequence[Fact], stated: Sequence[Claim], *, key: bytes, now: datetime
 ) -> Removal:
-    """Removes the memories that repeat these facts; `claims` are the claims beneath them."""
+    """Removes the memories that repeat these facts; `stated` are the claims beneath them."""
     words = [fact.fact for fact in facts]
     line_refs = evidence.supporting_lines(connection, user_id, "claim", [claim.id for claim in stated])
     ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
@@ -71,7 +71,7 @@ def mark_memory_forgotten(connection: Connection, user_id: int, node: Node, key:
 
 
 def identifying_texts(removal: Removal) -> list[str]:
-    """The erased words that are searched in other texts: sentences, and proper names.
+    """The erased words that are searched for in other texts: sentences, and proper names.
 
     A common word that was a concept or keyword occurs in unrelated texts.
     """

@@ -1,4 +1,4 @@
-"""The messages about a person: they stay when the person is forgotten, unless they are forgotten too."""
+"""The messages about a person, which stay when the person is forgotten unless they are forgotten too."""
 
 from datetime import datetime
 from functools import partial
@@ -20,9 +20,9 @@ from internal.storage.forgetting.forgettings import Forgetting
 
 
 async def messages_about(database: Database, user_id: int, person_id: int, *, now: datetime) -> set[str]:
-    """The ids of the messages that name a person in any form, or support what goes with the person.
+    """The ids of the messages that name a person in any form, or support what is erased with the person.
 
-    Also the answers that quote one of these. Raises NotFound. A long log is read without holding up those who write.
+    Also the answers that quote one of these. Raises NotFound. Reading a long log does not block writers.
     """
     supporting = await database.write(partial(_supporting, user_id=user_id, person_id=person_id, now=now))
     return await database.read(partial(_with_naming, user_id=user_id, person_id=person_id, supporting=supporting))
@@ -50,7 +50,7 @@ def _with_naming(connection: Connection, *, user_id: int, person_id: int, suppor
         return not accounts.isdisjoint({said_by, *shown}) or holds_any(said, forms)
 
     named = {one.id for one in dialogue_erasure.every(connection, user_id) if names_him(one)}
-    # An answer that quotes one of them names the person itself; one that only cites it need not.
+    # An answer that quotes one of them contains the name itself; one that only cites it need not.
     found = named | with_quotations(connection, user_id, supporting - named)
     new = found
     while new:

@@ -1,4 +1,4 @@
-"""Tasks that name a person in their words alone: they go with the person, like those that are about the person."""
+"""Tasks that only name a person in their words, which are erased with the person like tasks about the person."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from internal.tasks import repository as tasks
 
 
 def assign(connection: Connection, user_id: int, person_id: int, now: datetime) -> None:
-    """Makes the tasks about the person that name nobody else who is known, and are about nobody yet."""
+    """Assigns tasks about nobody yet to this person, if their words name the person and nobody else who is known."""
     ids = {person_id} | people.sources_of(connection, user_id, person_id)
     profiles = removal_repository.profiles(connection, user_id, ids)
     others = [name for one in people.listing(connection, user_id) if one.id not in ids for name in one.names]

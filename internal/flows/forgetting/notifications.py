@@ -21,10 +21,10 @@ def instructions_of(messages: Iterable[Message]) -> list[str]:
 def erase(
     connection: Connection, user_id: int, message_ids: Collection[str], holds: traces.Holds, now: datetime
 ) -> list[str]:
-    """Removes what rests on these messages, or holds a trace, from every snapshot and notification.
+    """Removes items that rest on these messages, or contain a trace, from every snapshot and notification.
 
-    Hidden instructions of such notifications go too; their assistant's messages are messages of their own. Returns the
-    removed words, whose copies in prompts and replies are to be wiped.
+    Hidden instructions of such notifications are removed too, but not the messages of the assistant. Returns the
+    removed words, so that their copies in prompts and replies can be wiped.
     """
     gone = snapshots.erase(connection, user_id, message_ids, holds, now)
     erased_too = notifications.erase(connection, user_id, message_ids, holds)

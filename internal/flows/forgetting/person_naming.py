@@ -1,4 +1,4 @@
-"""How texts name a person who is being erased."""
+"""Recognises texts that name a person who is being erased."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from internal.people.model import Person
 from internal.storage.forgetting import traces
 
 _LONG_SENTENCE: Final = 12
-"""The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may be anybody's."""
+"""The shortest bio sentence, in characters, that is searched in stored texts; shorter ones may fit other people."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonNaming:
-    """The profiles of a person with everybody merged into them, and what tells texts about them from others.
+    """The profiles of a person with everybody merged into them, and tests that tell texts about them from others.
 
     `own` are the names that nobody else has, `others` the names of the owner and of other people. `by_name` tests for a
     name alone, `mentions` also for a username, an id, or a sentence of a profile.
@@ -34,7 +34,7 @@ class PersonNaming:
 
     @classmethod
     def of(cls, connection: Connection, user_id: int, person_id: int) -> Self:
-        """Raises NotFound."""
+        """Reads the profiles of a person. Raises NotFound."""
         ids = {person_id} | people.sources_of(connection, user_id, person_id)
         profiles = removal_repository.profiles(connection, user_id, ids)
         if not profiles:
@@ -50,5 +50,5 @@ class PersonNaming:
 
     @property
     def own_names(self) -> set[str]:
-        """Whole names of the profiles that nobody else has."""
+        """The profiles' full names that nobody else has."""
         return {name for person in self.profiles for name in person.names if name in self.own}

@@ -1,4 +1,4 @@
-"""How much was erased with something that was forgotten."""
+"""The numbers of things that were erased with a forgetting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from internal.knowledge.claims.changes import Removal
 
 @dataclass(slots=True)
 class ErasureReport:
-    """Counts of erased things. `parts` are names and sentences of profiles that stay; `texts` emptied derived texts.
+    """Counts of erased things. `parts` are names and sentences of profiles that stay, `texts` emptied derived texts.
 
     `gone` are the ids of the facts.
     """
@@ -30,7 +30,7 @@ class ErasureReport:
         self.gone += removal.changes.deleted
 
     def join(self, other: ErasureReport) -> None:
-        """Adds what was erased with something else."""
+        """Adds the counts of another erasure."""
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 

@@ -1,4 +1,4 @@
-"""Which messages go with a request to forget."""
+"""Finds the messages that are erased with a request to forget."""
 
 from collections.abc import Collection, Iterable
 
@@ -14,7 +14,7 @@ from internal.storage.forgetting.forgettings import Forgetting
 
 
 def document_of(connection: Connection, user_id: int, message_id: str) -> str | None:
-    """The episode that is the text of a file of this message; the message is forgotten with it."""
+    """The episode that is the text of a file of this message, and is forgotten with it."""
     ids = [one.id for one in artifacts.of_messages(connection, user_id, [message_id])]
     return next(iter(episodes.by_ids(connection, user_id, ids)), None)
 
@@ -25,9 +25,9 @@ def by_ids(connection: Connection, user_id: int, message_ids: Collection[str]) -
 
 
 def always_taken(connection: Connection, asked: Forgetting) -> set[str]:
-    """The ids of the messages that a request takes along unasked: its own, and the answers that quote a message.
+    """The ids of the messages that a request always includes: its own, and the answers that quote a message.
 
-    With the text of a file goes the message it came with.
+    The text of a file includes the message it came with.
     """
     if asked.ref_id is None or asked.kind not in ("message", "episode"):
         return set()

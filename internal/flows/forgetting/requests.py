@@ -43,7 +43,7 @@ _CHECKPOINT_PAUSE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure did: the counts, and the names of backups made before, which still hold the data.
+    """The result of an erasure: the counts, and the names of backups made before, which still hold the data.
 
     `log_emptied` is False while the write-ahead log is still being read; that is tried again at every tick. `remaining`
     are sentences of profiles, each behind its person, for which it cannot be decided whether they state a forgotten
@@ -66,8 +66,8 @@ def ask(
 ) -> Forgetting:
     """Hides a target, and these messages with it, at once; it is erased after UNDO_WINDOW.
 
-    A target asked for twice has one request. `ref_id` is the id of the target, None for everything. With a message go
-    the answers that quote it. Asking for confirmation is the caller's. Raises NotFound, and Refused("owner") for the
+    Asking twice makes one request. `ref_id` is the id of the target, None for everything. A message includes
+    the answers that quote it. The caller asks for confirmation. Raises NotFound, and Refused("owner") for the
     owner's own entity.
     """
     if kind == "entity" and ref_id is not None:
@@ -90,9 +90,9 @@ def ask(
 
 
 def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Forgetting:
-    """Has a pending fact take along the owner's messages that state it, and the answers that quote these.
+    """Adds the owner's messages that state a pending fact to its forgetting, and the answers that quote these.
 
-    Raises NotFound when the fact is not about to be forgotten (any more).
+    Raises NotFound if the fact is not about to be forgotten (any more).
     """
     asked = forgettings.pending_of(connection, user_id, "fact", fact_id)
     if asked is None:
@@ -106,16 +106,16 @@ def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: dat
 def ask_forget(
     connection: Connection, user_id: int, person_id: int | None, *, now: datetime, messages: Collection[str] = ()
 ) -> Forgetting:
-    """`ask` for a person (None = everything)."""
+    """Calls `ask` for a person (None = everything)."""
     if person_id is None:
         return ask(connection, user_id, "everything", None, now=now)
     return ask(connection, user_id, "person", str(person_id), now=now, messages=messages)
 
 
 def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting:
-    """Brings back what was to be forgotten, with the messages that were to go with it.
+    """Undoes a forgetting and shows its target again, with its messages.
 
-    Raises NotFound when it is too late, or nothing of that id was asked.
+    Raises NotFound if it is too late or there is no such request.
     """
     for asked in forgettings.pending(connection, user_id):
         if asked.id == forgetting_id:
@@ -131,7 +131,7 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
 def append_event(
     connection: Connection, step: str, asked: Forgetting, now: datetime, source: str | None = None, **details: Any
 ) -> None:
-    """The event of ASKED, UNDONE or ERASED, by the owner if no `source` is named; it holds ids and no words."""
+    """Appends an event ASKED, UNDONE or ERASED, by the owner if no `source` is given; it holds ids and no words."""
     events.append(
         connection,
         step,
@@ -144,7 +144,7 @@ def append_event(
 
 
 class ForgettingService:
-    """Erases what is due. `caches` are asked to forget after each erasure; `backups` are those that still hold it."""
+    """Erases what is due. `caches` are emptied after each erasure; `backups` are those that still hold erased data."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class ForgettingService:
     ) -> None:
         self._database, self._clock, self._key, self._caches = database, clock, tombstone_key, caches
         self._backups = backups
-        # What a process erased that was killed before it emptied the log is still there.
+        # A process may have been killed after it erased something and before it emptied the log.
         self._log_to_empty = True
         self._looked_at: ReadPosition | None = None
 
@@ -175,7 +175,7 @@ class ForgettingService:
         return erased
 
     async def messages_with(self, user_id: int, kind: Kind, ref_id: str | None) -> set[str]:
-        """The ids of the messages that may go too: those that state a fact, or are about a person. Raises NotFound."""
+        """The ids of the messages that may be erased too: they state a fact, or are about a person. Raises NotFound."""
         with acting_for(user_id):
             checked = await self._database.read(lambda c: check(c, user_id, kind, ref_id)) or ""
             if kind == "person":
@@ -185,9 +185,9 @@ class ForgettingService:
             return await self._database.read(lambda c: with_quotations(c, user_id, own_messages(c, user_id, checked)))
 
     async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases something without an undo window and empties the log; with `messages` also `messages_with` it.
+        """Erases something without an undo window and empties the log; `messages` adds those of `messages_with`.
 
-        With a message go the answers that quote it. Raises NotFound, Conflict while it is in use, and
+        A message includes the answers that quote it. Raises NotFound, Conflict while it is in use, and
         Refused("owner") for the owner's own entity.
         """
         now = self._clock.now()
@@ -219,7 +219,7 @@ class ForgettingService:
         return Erased(report.counts(), holding, not self._log_to_empty, left)
 
     async def undo(self, user_id: int, forgetting_id: str) -> None:
-        """Runs `undo`, with the event that says so; shows again what is hidden for an id that no request has."""
+        """Runs `undo` and appends its event; an id without a request only shows again what is hidden for it."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -240,7 +240,7 @@ class ForgettingService:
 
         try:
             report = await self._database.write(work)
-        except Conflict:  # in use just now: it stays pending, and is due at the next tick
+        except Conflict:  # in use now: it stays pending, and is due at the next tick
             return False
         self._forget(forgetting.user_id)
         self._log_to_empty = True
@@ -254,7 +254,7 @@ class ForgettingService:
     ) -> ErasureReport:
         """Erases for a pending request, with these messages.
 
-        What others hide follows from those before them: they are looked at again if this one was not the first.
+        What later requests hide depends on earlier ones: theirs is computed again if this was not the first.
         """
         now, user_id = self._clock.now(), asked.user_id
         others: list[Forgetting] = []
@@ -277,7 +277,7 @@ class ForgettingService:
         text_caches.forget(user_id)
 
     async def follow(self) -> None:
-        """Finds what other processes erased since, for instance over REST, and empties the log if there is a reason.
+        """Finds what other processes have erased, for instance over REST, and empties the log if necessary.
 
         Also drops what this process holds in memory of those owners.
         """

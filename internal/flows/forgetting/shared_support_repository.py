@@ -1,4 +1,4 @@
-"""Which pending requests may erase something together that each of them alone would leave."""
+"""Finds pending requests that may together erase something that each of them alone would leave."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from internal.storage.tables import claims, graph_edges, graph_nodes, hidings, o
 
 @dataclass(slots=True)
 class _Footprint:
-    """The nodes, episodes and functional relations that a request takes support from.
+    """The nodes and functional relations that a request takes support from.
 
-    `ends` are people who only lose facts.
+    `ends` are people who lose facts only: two requests do not meet in them alone.
     """
 
     nodes: set[str] = field(default_factory=set)
@@ -39,10 +39,10 @@ class _Footprint:
 
 
 def sharing(connection: Connection, asked: Forgetting, requests: Sequence[Forgetting]) -> list[Forgetting]:
-    """The requests among these that take support from what this one does, or from what such a one does, in order.
+    """The requests that take support from the same things as this one, directly or through others, in order.
 
-    The facts of one person are independent, since none of them keeps the person, unless their relation is functional:
-    its facts end one another.
+    Facts of one person are independent, as none of them keeps the person, unless their relation is functional:
+    such facts end one another.
     """
     left = _footprints(connection, asked.user_id, requests)
     found, look = {asked.id}, [left.pop(asked.id, _Footprint())]
@@ -100,7 +100,7 @@ def _footprints(connection: Connection, user_id: int, requests: Sequence[Forgett
 
 
 def _targets(connection: Connection, user_id: int, requests: Sequence[Forgetting]) -> dict[str, set[tuple[str, str]]]:
-    """What each request hides, and what its lines support: kinds and ids, a part with those of the whole."""
+    """What each request hides, and what its lines support, as kinds and ids; a part counts as its whole."""
     found: dict[str, set[tuple[str, str]]] = {one.id: set() for one in requests}
     lines: dict[str, set[str]] = defaultdict(set)
     for row in _rows(connection, user_id, hidings, found, "forgetting_id"):
@@ -111,7 +111,7 @@ def _targets(connection: Connection, user_id: int, requests: Sequence[Forgetting
     for row in evidence.rows_of_lines(connection, user_id, Lines(lines)):
         for forgetting_id in lines[row.message_id]:
             found[forgetting_id].add(_whole(row.target))
-    for row in _rows(connection, user_id, segments, lines, "message_id"):  # it goes with its last line
+    for row in _rows(connection, user_id, segments, lines, "message_id"):  # the episode is erased with its last line
         for forgetting_id in lines[row.message_id]:
             found[forgetting_id].add(("episode", row.episode_id))
     for one in requests:

@@ -1,4 +1,4 @@
-"""The search item of a published fragment: the beginning of what its messages say now."""
+"""The search item of a published fragment: the beginning of its messages' current text."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -13,7 +13,7 @@ from internal.storage.forgetting import forgettings
 from internal.storage.owner_counters import next_rev
 
 FOUND_BY: Final = 1_000
-"""Characters of an episode that are indexed: the offline embedder needs a tenth of a second for them, and a search
+"""The most characters of an episode that are indexed: the offline embedder takes a tenth of a second, and a search
 that arrives meanwhile waits for four. What stands further down is found through the facts that follow from it.
 """
 
@@ -26,7 +26,7 @@ _BATCH: Final = 50
 def follow_messages(connection: Connection, user_id: int, episode_id: str) -> None:
     """Updates the search item; call it after messages are published, edited, hidden or shown again.
 
-    That of a fragment which is hidden itself keeps its text for an undo.
+    The item of a hidden fragment keeps its text for an undo.
     """
     episode = episodes.episode(connection, user_id, episode_id)
     if episode is None or forgettings.pending_of(connection, user_id, "episode", episode_id) is not None:
@@ -39,21 +39,21 @@ def follow_messages(connection: Connection, user_id: int, episode_id: str) -> No
 
 
 def lose_messages(connection: Connection, user_id: int, episode_ids: Iterable[str]) -> None:
-    """`follow_messages` after some were erased: terms and vector with their words go at once."""
+    """Calls `follow_messages` after some were erased, and deletes terms and vectors with their words at once."""
     for episode_id in episode_ids:
         search_items.forget_words(connection, user_id, EPISODE_ITEM, episode_id)
         follow_messages(connection, user_id, episode_id)
 
 
 class FragmentBackfill:
-    """Indexes fragments that were published by a version that did not, once."""
+    """Indexes, once, fragments that were published by a version without this index."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._done = False
 
     async def follow_due(self) -> int:
-        """Returns the number of fragments that were indexed now."""
+        """Indexes due fragments. Returns their number."""
         count = 0
         while not self._done:
             made = await self._database.write(_follow_some)

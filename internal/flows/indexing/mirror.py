@@ -1,7 +1,7 @@
 """Keeps a mirror of the graph in step with the change log, and queries it. No message ever waits for it.
 
 The mirror stores a mark for each owner, and the store a cursor: the last change that both have. While they agree, what
-changed since is read as it is now and written by id, so that doing it twice changes nothing. Where they disagree, the
+changed since is read in its current state and written by id, so that a repetition changes nothing. Otherwise, the
 mirror was lost, belongs to another store, or the store was restored from a backup: then it is rebuilt.
 """
 
@@ -33,31 +33,31 @@ _CHANGES: Final = 500
 """Changes of one batch, applied and marked together."""
 
 _MANY: Final = 20_000
-"""Most changes that a mirror follows; with more it is rebuilt, which is faster."""
+"""The most changes that a mirror follows; after more it is rebuilt, which is faster."""
 
 _TOGETHER_S: Final = 0.2
-"""How long a change waits for others, to be written with them."""
+"""Seconds that a change waits for others, to be written with them."""
 
 _EXAMINED: Final = timedelta(minutes=1)
 """How often a mirror is checked while nothing changes."""
 
 _BUILDS: Final = 3
-"""How often a mirror is rebuilt in a row: an owner's first nodes may be written while it is found empty."""
+"""The most rebuilds in a row: an owner's first nodes may be written while the mirror is found empty."""
 
 _FRESH_S: Final = 5.0
-"""How long a query waits for what was written before it."""
+"""Seconds that a query waits for changes that were written before it."""
 
 _REST: Final = timedelta(minutes=10)
-"""After a statement that only the engine's end could stop, which costs every owner his mirror, its owner waits."""
+"""How long an owner waits after a statement that only ended with the engine, which costs all owners their mirrors."""
 
 _STORE: Final = "store_id"
 
 _ALL_ANEW: Final = (EVERYTHING, FORGOTTEN)
-"""Changes after which all is rebuilt: an erasure takes the forgotten words out of rows that no change names."""
+"""Changes after which everything is rebuilt: an erasure removes forgotten words from rows that no change names."""
 
 
 class Cursors(Protocol):
-    """The last mirrored change by owner. Stored cursors outlive the process."""
+    """The last mirrored change of each owner. Stored cursors outlive the process."""
 
     async def get(self, user_id: int) -> int | None: ...
     async def move(self, user_id: int, seq: int) -> None: ...
@@ -82,7 +82,7 @@ class StoredCursors:
 
 
 class TemporaryCursors:
-    """Cursors of a mirror that serves a few queries and is thrown away."""
+    """Cursors of a temporary mirror for a few queries."""
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
@@ -124,7 +124,7 @@ class MirrorSync:
         self._following: set[asyncio.Task[int]] = set()
 
     async def run(self) -> None:
-        """Follows every commit until cancelled; a mirror that cannot be used is tried again after growing pauses."""
+        """Follows every commit until cancelled; retries an unusable mirror after growing pauses."""
         pause = self._retry_base
         while True:
             before = self._database.heard
@@ -133,7 +133,7 @@ class MirrorSync:
                     await self.follow_due()
             except MirrorUnavailable as error:
                 log.warning("mirror_unavailable", extra={"error": str(error), "again_in_s": pause})
-            except Exception:  # border of a job: what is due is a query, so it is asked again
+            except Exception:  # outermost handler of a job: due work is found by a query, so it is tried again
                 log.exception("job_failed", extra={"job": "mirror"})
             else:
                 pause = self._retry_base
@@ -145,7 +145,7 @@ class MirrorSync:
     async def follow_due(self) -> int:
         """Brings the mirrors of all changed owners up to date. Returns the number of changes.
 
-        Now and then it checks that the mirror still has what was written. Raises MirrorUnavailable.
+        Sometimes checks that the mirror still has what was written. Raises MirrorUnavailable.
         """
         looked_at = self._looked_at
         owners, here = await self._database.read(lambda c: repository.changed_owners(c, looked_at))
@@ -173,10 +173,10 @@ class MirrorSync:
                 return await self._rebuild(user_id, await self._version(user_id))
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
-        """Queries the mirror, as it is after what was written before the query.
+        """Queries the mirror in the state after everything written before the query.
 
-        A mirror that is behind for longer than some seconds is queried as it is. Raises as `GraphMirror.query`, and
-        MirrorUnavailable while it is built for the first time.
+        If a mirror lags for more than some seconds, it is queried as it is. Raises what `GraphMirror.query` raises, and
+        MirrorUnavailable during the first build.
         """
         # Not cancelled with the query: the next one would begin the rebuild again.
         following = asyncio.create_task(self.follow(user_id))
@@ -191,7 +191,7 @@ class MirrorSync:
             return await self._ask(user_id, cypher, params)
 
     async def aclose(self) -> None:
-        """Ends what queries began."""
+        """Ends the work that queries began."""
         for task in self._following:
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
@@ -235,7 +235,7 @@ class MirrorSync:
 
     async def _follow(self, user_id: int) -> int:
         if await self._database.read(lambda c: users.find(c, user_id)) is None:
-            return 0  # somebody wrote who was never let in
+            return 0  # a message was stored of somebody who was never admitted
         version, followed = await self._version(user_id), 0
         for _ in range(_BUILDS):
             if await self._agrees(user_id, version):
@@ -248,7 +248,7 @@ class MirrorSync:
         return followed
 
     async def _agrees(self, user_id: int, version: str) -> bool:
-        """Whether mark and cursor agree and are of this store's log."""
+        """Whether mark and cursor agree and belong to this store's log."""
         seen, mark = await self._cursors.get(user_id), await self._mirror.mark(user_id)
         if seen is None or mark is None:
             return False
@@ -275,7 +275,7 @@ class MirrorSync:
         return await self._database.read(lambda c: repository.newest(c, user_id))
 
     async def _rebuild(self, user_id: int, version: str) -> int:
-        """Rebuilds. What is read while others write may be outdated: their changes are followed afterwards."""
+        """Rebuilds a mirror. Rows read while others write may be outdated: their changes are followed afterwards."""
 
         def begin(connection: Connection) -> tuple[int, bool]:
             return repository.newest(connection, user_id), mirror_batch.is_empty(connection, user_id)
@@ -295,7 +295,7 @@ class MirrorSync:
             yield batch
 
     async def _version(self, user_id: int) -> str:
-        """The version of a mirror; one of another program, store or zone is not ours."""
+        """The version of a mirror: a mirror with another one is of another program, store or zone."""
         user = await self._database.read(lambda c: users.get(c, user_id))
         if self._store is None:
             self._store = await self._database.write(_store_id)
@@ -303,7 +303,7 @@ class MirrorSync:
 
 
 def _store_id(connection: Connection) -> str:
-    """The id by which this database is known to its mirrors, made at the first use."""
+    """The id by which mirrors know this database, created at the first use."""
     known = users.read_setting(connection, _STORE)
     if known is None:
         known = new_id()

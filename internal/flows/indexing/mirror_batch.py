@@ -1,4 +1,4 @@
-"""Reads what belongs in an owner's mirror from the rows as they are now: for some changes or for everything."""
+"""Reads the contents of an owner's mirror from the current rows, for some changes or for everything."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ from internal.knowledge import fact_repository
 from internal.knowledge.facts.read import filled
 
 PAGE: Final = 2_000
-"""Rows read in one transaction while a mirror is built: another reader waits for no more."""
+"""Rows read in one transaction while a mirror is built, so that other readers do not wait longer."""
 
 _FACT: Final = (
     "name", "fact", "attributes", "original_fact", "update_reason", "updated_at", "valid_precision",
@@ -42,9 +42,9 @@ def put_nodes(connection: Connection, user_id: int, changes: Sequence[GraphChang
 
 
 def batch_of(connection: Connection, user_id: int, changes: Sequence[GraphChange], mirrored: Collection[str]) -> Batch:
-    """The batch for these changes. A node that is not `mirrored` yet comes with its edges: it was hidden, or split off.
+    """The batch for these changes. A node that is not `mirrored` yet has its edges too: it was hidden, or split off.
 
-    A session is written as a whole, whatever of it has changed: its neighbours' edges follow from each event too.
+    A changed session is written as a whole, as its neighbours' edges depend on each event too.
     """
     batch, tz = Batch(), _zone(connection, user_id)
     ids = {kind: {one.id for one in changes if one.kind == kind} for kind in {one.kind for one in changes}}
@@ -57,7 +57,7 @@ def batch_of(connection: Connection, user_id: int, changes: Sequence[GraphChange
     edges |= {one.edge.id: one for one in repository.edges_at(connection, user_id, nodes.keys() - set(mirrored))}
     batch.edges += _edges(connection, user_id, edges.values())
     changed = _changed_sessions(connection, user_id, ids, nodes.keys() - set(mirrored))
-    batch.gone_nodes |= ids.get(chronicle.EVENT_CHANGE, set())  # put in again with its session, if there is one left
+    batch.gone_nodes |= ids.get(chronicle.EVENT_CHANGE, set())  # written again with its session, if that still exists
     batch.gone_sessions |= changed
     _add_sessions(batch, connection, user_id, changed)
     return batch
@@ -107,7 +107,7 @@ def _add_nodes(batch: Batch, user_id: int, nodes: Iterable[Node], tz: str) -> No
 
 
 def _entity(node: Node) -> dict[str, Any]:
-    """An entity with the properties that the chronicle and its mirror give it."""
+    """An entity with the properties that it has in the chronicle and its mirror."""
     return {
         "camelName": view.entity_name(node.name),
         "chronicleType": view.entity_type(node.subtype),
@@ -132,7 +132,7 @@ def _facts(connection: Connection, user_id: int, ids: Collection[str]) -> dict[s
 def _changed_sessions(
     connection: Connection, user_id: int, ids: Mapping[str, set[str]], fresh: Collection[str]
 ) -> set[str]:
-    """Sessions that changed, of which an event changed, or that mention an entity that was not mirrored."""
+    """The sessions that changed, whose events changed, or that mention an entity that was not mirrored."""
     events = chronicle.events_by_ids(connection, user_id, sorted(ids.get(chronicle.EVENT_CHANGE, set())))
     mentioning = chronicle.sessions_mentioning(connection, user_id, fresh)
     return ids.get(chronicle.SESSION_CHANGE, set()) | {event.session_id for event in events} | mentioning

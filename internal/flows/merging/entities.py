@@ -1,4 +1,4 @@
-"""Merges two things, with all that is stored about them brought in step, and splits them again.
+"""Merges two things and splits them again, and updates all that is stored about them.
 
 The nodes know nothing of profiles and facts; callers that merge or split nodes for the owner use this module.
 """
@@ -22,7 +22,7 @@ from internal.memory.merging.repository import NodeMerge
 def merge(
     connection: Connection, user_id: int, source_id: str, target_id: str, *, now: datetime, by: By = "owner"
 ) -> Node:
-    """Merges one node into another and returns that one. Raises as `merge.merge`, and Refused("person")."""
+    """Merges one node into another and returns the latter. Raises what `merge.merge` raises, and Refused("person")."""
     for node_id in (source_id, target_id):
         if fact_repository.person_of(connection, user_id, node_id) is not None:
             raise Refused("person", f"{node_id} is a person; POST /people/merge merges profiles")
@@ -35,7 +35,7 @@ def merge(
 
 
 def is_thing(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Whether a node can be merged with another as it is: no person, whose profiles are merged, and not the owner."""
+    """Whether a node can be merged with another: not a person, whose profiles are merged, and not the owner."""
     node = store.resolve_node(connection, user_id, node_id)
     if node is None or node.id == store.owner_node_id(user_id) or node.label not in merging_merge.MERGEABLE:
         return False
@@ -43,7 +43,7 @@ def is_thing(connection: Connection, user_id: int, node_id: str) -> bool:
 
 
 def candidates(connection: Connection, user_id: int, node_id: str, others: Sequence[str]) -> list[Node]:
-    """Those of the other nodes that this one can be merged into: things of its label. Raises NotFound."""
+    """The nodes among the others that this one can be merged into: things of its label. Raises NotFound."""
     node = expect_found(store.resolve_node(connection, user_id, node_id), f"there is no node {node_id}")
     found = store.nodes_by_ids(connection, user_id, [one for one in others if one != node.id])
     there = (found[one] for one in others if one in found)
@@ -51,7 +51,7 @@ def candidates(connection: Connection, user_id: int, node_id: str, others: Seque
 
 
 def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> tuple[Node | None, Node | None]:
-    """Undoes a merge of nodes. Returns (source, target) as they are then; raises as `memory.merging.split`.
+    """Undoes a merge of nodes. Returns (source, target) as they then are; raises what `memory.merging.split` raises.
 
     None stands for a node that nothing supports any more.
     """
@@ -63,7 +63,7 @@ def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) 
 
 @contextmanager
 def split_all_merged(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
-    """Splits all merged nodes within the block, so that each is erased by itself; merges them again afterwards."""
+    """Splits all merged nodes within the block, so that each is erased separately; merges them again afterwards."""
     stands = merging_merge.undo_merges(connection, user_id, now=now)
     if stands:
         knowledge.reproject(connection, user_id, _ends(stands), now=now)

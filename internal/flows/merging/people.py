@@ -1,4 +1,4 @@
-"""What the owner does to people, with the facts and memories about them brought in step in the same transaction.
+"""The owner's changes of people, with the facts and memories about them updated in the same transaction.
 
 Profiles know nothing of facts; callers that merge, split or rename a person for the owner use this module.
 """
@@ -18,7 +18,7 @@ from internal.people.service import TelegramAccount
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """Merges two people for the owner. Returns the target as it is then; raises as `internal.people.merge.merge`."""
+    """Merges two people for the owner. Returns the target; raises what `internal.people.merge.merge` raises."""
     target = people.merge(connection, user_id, source_id, target_id, now=now)
     _in_step(connection, user_id, [target.entity_id], now)
     _append_event(connection, user_id, "people_merged", {"source": source_id, "target": target.id}, now)
@@ -26,17 +26,17 @@ def merge(connection: Connection, user_id: int, source_id: int, target_id: int, 
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes a merge. Returns (source, target) as they are then; raises as `internal.people.merge.split`."""
+    """Undoes a merge. Returns (source, target); raises what `internal.people.merge.split` raises."""
     return _split_pair(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes the last merge of this person into another, as `people_merge.undo`; a second call changes nothing."""
+    """Undoes the last merge of this person, like `people_merge.undo`; a second call changes nothing."""
     return _split_pair(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
 
 
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
-    """Does what was suggested about a person; raises as `people.service.accept`."""
+    """Accepts a suggestion about a person; raises what `people.service.accept` raises."""
     asked = suggestion_repository.get(connection, user_id, suggestion_id)
     before = people.person(connection, user_id, asked.person_id) if asked is not None else None
     person = people.accept(connection, user_id, suggestion_id, now=now)
@@ -52,7 +52,7 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
 
 
 def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[str, Any], *, now: datetime) -> Person:
-    """Changes a profile for the owner; facts are found under the new name. Raises as `people.service.edit`."""
+    """Changes a profile for the owner; facts are found under the new name. Raises what `people.service.edit` raises."""
     before = people.person(connection, user_id, person_id)
     person = people.edit(connection, user_id, person_id, changes, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
@@ -61,7 +61,7 @@ def edit(connection: Connection, user_id: int, person_id: int, changes: Mapping[
 
 
 def undo_edit(connection: Connection, user_id: int, edit_id: str, *, now: datetime) -> Person:
-    """Takes an edit back; raises as `people.service.undo_edit`."""
+    """Undoes an edit; raises what `people.service.undo_edit` raises."""
     person = people.undo_edit(connection, user_id, edit_id, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
     _append_event(connection, user_id, "person_changed", {"person": person.id}, now)
@@ -77,7 +77,7 @@ def _changed(connection: Connection, before: Person, after: Person, fields: Iter
 def note_contact(
     connection: Connection, user_id: int, sender: TelegramAccount, *, seen_at: datetime, now: datetime
 ) -> Person:
-    """Stores somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
+    """Stores a person whose contact card the owner sent; raises what `people.service.from_metadata` raises."""
     known = sum(repository.counts(connection, user_id).values())
     person = people.from_metadata(connection, user_id, sender, seen_at=seen_at, now=now)
     fresh = sum(repository.counts(connection, user_id).values()) > known
@@ -101,5 +101,5 @@ def _in_step(connection: Connection, user_id: int, entity_ids: Sequence[str], no
 
 
 def _append_event(connection: Connection, user_id: int, kind: str, payload: dict[str, Any], now: datetime) -> None:
-    """The event of what the owner did; it holds ids and no words."""
+    """Appends the event of the owner's change; it holds ids and no words."""
     events.append(connection, kind, source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)

@@ -1,6 +1,6 @@
-"""Has waiting notifications weighed by the context manager (now, later, together, reworded, never) and sends them.
+"""Lets the context manager weigh waiting notifications (now, later, together, reworded, never) and sends them.
 
-Level-triggered: what waits is a query, and what is decided is written with its effects in one transaction. So a crash
+Level-triggered: what waits is a query, and decisions are written with their effects in one transaction. A crash
 at any point neither loses a notification nor sends it twice. Nothing is decided for a user who cannot be reached.
 """
 
@@ -43,22 +43,22 @@ from internal.tasks.model import TaskState
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 20
-"""Most notifications of one owner weighed together; the rest follow at the next tick."""
+"""The most notifications of one owner weighed together; the rest follow at the next tick."""
 
 PARALLEL: Final = 4
-"""Owners whose notifications are weighed side by side."""
+"""Owners whose notifications are weighed in parallel."""
 
 RECENT: Final = 12
-"""Messages of the dialogue that are shown."""
+"""Messages of the dialogue that the context manager is shown."""
 
 LATER: Final = timedelta(hours=1)
-"""How long a notification is put off where the model gives no time, and the longest for an urgent one."""
+"""How long a notification is postponed if the model gives no time, and the longest for an urgent one."""
 
 LONGEST: Final = timedelta(hours=24)
-"""The longest that any other notification may be put off at once."""
+"""The longest time for which another notification may be postponed at once."""
 
 PATIENCE: Final = 3
-"""How often a model may put the same notification off; after that it is sent."""
+"""The times that a model may postpone the same notification, which is then sent."""
 
 
 Effect = tuple[str, str, float | None]
@@ -72,9 +72,9 @@ class NotificationObserver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """All that is known of one owner when notifications may be sent to him.
+    """The state of one owner in which notifications may be sent to him.
 
-    `quiet` waits until `quiet_until`; `settled` need not be sent any more; `seen` is how far the topic was read.
+    `quiet` ones wait until `quiet_until`; `settled` ones are not sent any more; `seen` is how far the topic was read.
     """
 
     user: User
@@ -92,7 +92,7 @@ class _Situation:
 
 
 class NotificationScheduler:
-    """The context manager as gatekeeper. `manager` is None where it is switched off: the rules decide."""
+    """The context manager as a gatekeeper. `manager` is None if it is switched off: then rules decide."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class NotificationScheduler:
         self._slots = asyncio.Semaphore(PARALLEL)
 
     async def start_due(self) -> None:
-        """Begins to weigh what may be sent by now, owners side by side; a slow model holds up nothing else."""
+        """Starts weighing notifications that are due, several owners in parallel, without waiting for slow models."""
         now = self._clock.now()
         with acting_for_everyone():
             due = await self._database.read(lambda c: notifications.owners_due(c, now))
@@ -124,12 +124,12 @@ class NotificationScheduler:
                 self._working[user_id] = task
 
     async def work_off(self) -> None:
-        """As `start_due`, and returns when all of it is done."""
+        """Like `start_due`, but returns when everything is done."""
         await self.start_due()
         await asyncio.gather(*self._working.values())
 
     async def stop(self) -> None:
-        """Ends what is being weighed: it is weighed again after the next start."""
+        """Stops weighing; it is repeated after the next start."""
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
@@ -139,7 +139,7 @@ class NotificationScheduler:
             async with self._slots:
                 with acting_for(user_id):
                     await self._deliver(user_id)
-        except Exception:  # border of one owner: what waits is a query, so it is looked at again
+        except Exception:  # outermost handler of one owner: what waits is a query, so it is tried again
             log.exception("notifications_failed", extra={"user_id": user_id})
         finally:
             self._working.pop(user_id, None)
@@ -159,7 +159,7 @@ class NotificationScheduler:
             self._wake_outbox()
 
     def _look(self, connection: Connection, user_id: int, now: datetime) -> _Situation | None:
-        """The owner's situation; None where nothing can be sent at this moment."""
+        """The owner's situation, or None if nothing can be sent now."""
         user, bot_id = users.get(connection, user_id), users.read_setting(connection, "bot_id")
         if bot_id is None or not self._may_be_sent(connection, user, bot_id):
             return None
@@ -208,10 +208,10 @@ class NotificationScheduler:
         )
 
     async def _decide(self, found: _Situation) -> Mapping[str, NotificationDecision]:
-        """A decision about each notification that is not quiet: the model's, or the rules' where it gives none."""
+        """A decision about each notification that is not quiet: the model's, or the rules' where it has none."""
         request = found.request
         by_rules = weigh(request)
-        # Of what has fixed words and buttons nothing can be reworded, joined or dropped.
+        # Notifications with fixed words and buttons cannot be reworded, merged or dropped.
         worded = not all(one.kind.fixed for one in request.notifications)
         if not worded or self._manager is None or not found.within_cost:
             return by_rules
@@ -220,7 +220,7 @@ class NotificationScheduler:
                 reply = await self._manager.weigh(request)
             made = parse_decisions(reply.text, request).made
         except ModelError as error:
-            # A reminder waits for no provider.
+            # A reminder does not wait for a provider.
             log.warning("weighing_failed", extra={"user_id": found.user.user_id, "error": str(error)})
             return by_rules
         decided = {
@@ -231,9 +231,9 @@ class NotificationScheduler:
     def _apply(
         self, connection: Connection, found: _Situation, decisions: Mapping[str, NotificationDecision], now: datetime
     ) -> tuple[list[Effect], list[str]]:
-        """Writes what was decided, unless something came between: then all of it is weighed again.
+        """Writes the decisions, unless something changed meanwhile: then all notifications are weighed again.
 
-        Returns the effects, and the ids of notifications of which nothing could be seen.
+        Returns the effects, and the ids of notifications without visible text.
         """
         user = users.get(connection, found.user.user_id)
         if not self._may_be_sent(connection, user, found.bot_id):
@@ -278,7 +278,7 @@ class NotificationScheduler:
     def _put_off(
         connection: Connection, request: WeighingRequest, decisions: Mapping[str, NotificationDecision], now: datetime
     ) -> list[Effect]:
-        """Puts off and drops notifications as decided."""
+        """Postpones and drops notifications as decided."""
         effects: list[Effect] = []
         for one in request.notifications:
             decision = decisions[one.id]
@@ -298,7 +298,7 @@ class NotificationScheduler:
 
 
 def deliveries(request: WeighingRequest, decisions: Mapping[str, NotificationDecision]) -> list[NotificationMessage]:
-    """The messages that follow from decisions, in the order of the notifications. Pure."""
+    """The messages that result from decisions, in the order of the notifications. Pure."""
     owner = request.owner
     owner_and_time = (owner.language, owner.timezone, request.now)
     together = [one for one in request.notifications if decisions[one.id].choice == "merge"]
@@ -321,7 +321,7 @@ def deliveries(request: WeighingRequest, decisions: Mapping[str, NotificationDec
 
 
 def _bounded(one: Notification, decision: NotificationDecision, request: WeighingRequest) -> NotificationDecision:
-    """A decision within an agent's limits: nothing is put off for ever, and a question is not dropped."""
+    """A decision within an agent's limits: nothing is postponed for ever, and a question is not dropped."""
     if decision.choice == "later" and not decision.by_rules:
         if one.attempts >= PATIENCE:
             return NotificationDecision(one.id, "now", "patience", by_rules=True)
@@ -341,7 +341,7 @@ def _alone(decisions: Mapping[str, NotificationDecision]) -> dict[str, Notificat
 
 
 def _is_settled(connection: Connection, one: Notification) -> bool:
-    """Whether its task is done or cancelled, or, of a question, decided already."""
+    """Whether its task is done or cancelled, or its question decided already."""
     if taken_back(connection, one):
         return True
     task = tasks.get(connection, one.user_id, one.ref_id or "") if one.kind in ABOUT_TASKS else None

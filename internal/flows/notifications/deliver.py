@@ -1,4 +1,4 @@
-"""Makes a notification part of the dialogue: hidden instruction, the assistant's message, what is to be sent.
+"""Makes a notification part of the dialogue: the hidden instruction, the assistant's message, the outgoing message.
 
 All of it belongs to one transaction, so that it is sent once or not at all.
 """
@@ -42,7 +42,7 @@ class Rendering:
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
-    """One message for one notification or several. `markdown` = the text is Markdown, as a model writes."""
+    """One message for one notification or several. `markdown`: the text is Markdown, as a model writes it."""
 
     about: Sequence[Notification]
     text: str
@@ -58,7 +58,7 @@ class NotificationMessage:
 def deliver(
     connection: Connection, user: User, bot_id: int, delivery: NotificationMessage, rendering: Rendering, now: datetime
 ) -> str | None:
-    """Writes the message with all that belongs to it and returns its id. None if nothing of it can be seen."""
+    """Writes the message with all that belongs to it and returns its id, or None if it has no visible text."""
     parts = list((rendering.markdown if delivery.markdown else rendering.plain)(delivery.text))
     if not parts:
         return None
@@ -103,7 +103,7 @@ def deliver(
 def record_decision(
     connection: Connection, one: Notification, decision: str, reason: str, now: datetime, **payload: Any
 ) -> None:
-    """Records that a notification was put off or dropped, and why."""
+    """Records that a notification was postponed or dropped, and why."""
     events.append(
         connection,
         notifications.WEIGHED,
@@ -127,7 +127,7 @@ def _question_text(one: Notification, user: User) -> str:
 
 
 def _sources(delivery: NotificationMessage) -> list[ReplySource]:
-    """The messages in which the owner said it: if they are forgotten, this message is too."""
+    """The messages in which the owner stated it: if they are forgotten, this message is too."""
     said = dict.fromkeys(message_id for one in delivery.about for message_id in sorted(one.said_in))
     return [ReplySource(n, "message", message_id, cited=True) for n, message_id in enumerate(said, start=1)]
 
@@ -158,7 +158,7 @@ def _enqueue(
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
-    """The buttons below. Those of one notification change the message itself; each of several has its own rows."""
+    """The buttons below. Those of a single notification change the message itself; each of several has its own row."""
     if len(about) == 1:
         return about[0].buttons or None
     return [row for one in about for row in one.together] or None

@@ -1,4 +1,4 @@
-"""Asks the owner questions: at a fitting moment, one at a time, as seldom as he wants."""
+"""Asks the owner questions: at a suitable moment, one at a time, as rarely as he wants."""
 
 import logging
 from collections.abc import Callable
@@ -23,22 +23,22 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 DAY: Final = range(10, 21)
-"""Hours of the owner's own day in which he may be asked."""
+"""Hours of the owner's day in which he may be asked."""
 
 QUIET: Final = timedelta(minutes=30)
-"""How long a dialogue must have been over."""
+"""The silence after a dialogue before a question."""
 
 ABSENT: Final = timedelta(days=14)
-"""Owners who have not written for so long are not asked."""
+"""The time without a message after which an owner is not asked any more."""
 
 PATIENCE: Final = timedelta(days=3)
-"""How long a question without an answer holds back the next one."""
+"""How long an unanswered question delays the next one."""
 
 LOOKED_AGAIN: Final = timedelta(hours=6)
-"""How often fading memories are looked for: of 100,000 that takes seconds."""
+"""Time between two searches for fading memories, which take seconds for 100,000 memories."""
 
 Ask = Callable[[Connection, User, AskedQuestion, datetime], None]
-"""Puts a question to an owner, in the transaction that notes it."""
+"""Asks an owner a question, in the transaction that records it."""
 
 
 class QuestionScheduler:
@@ -66,7 +66,7 @@ class QuestionScheduler:
         return asked
 
     def _ready(self, connection: Connection, now: datetime) -> tuple[list[int], list[int]]:
-        """The owners who may be asked something, and those whose fading memories were searched; holds up no writes."""
+        """The owners who may be asked, and those whose fading memories were searched; does not block writers."""
         fitting = [user.user_id for user in users.everybody(connection) if self._fits(connection, user, now)]
         ready, looked = [], []
         for user_id in fitting:
@@ -79,7 +79,7 @@ class QuestionScheduler:
         return ready, looked
 
     def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> str | None:
-        """The question that was asked; None if none. Everything is checked again: the owner may have written since."""
+        """Asks an owner. Returns the question, or None. Checks everything again: the owner may have written since."""
         user = users.get(connection, user_id)
         found = selection.next_question(connection, user_id, self._plasticity, now)
         if found is None or not self._fits(connection, user, now):
@@ -89,7 +89,7 @@ class QuestionScheduler:
         return about
 
     def _fits(self, connection: Connection, user: User, now: datetime) -> bool:
-        """Whether an owner may be asked: by day, no dialogue, no open question, not too often, not long away."""
+        """Whether an owner may be asked: by day, no dialogue, no open question, not too often, not long absent."""
         local = now.astimezone(ZoneInfo(user.tz))
         if user.state is not UserState.ACTIVE or local.hour not in DAY or access.awaited(user, now) is not None:
             return False

@@ -1,4 +1,4 @@
-"""Fires what is due: for each moment of a task one notification, and the next moment, at once (C13)."""
+"""Fires due tasks: for each moment of a task it makes one notification and sets the next moment, at once (C13)."""
 
 import logging
 from collections.abc import Callable
@@ -24,10 +24,10 @@ from internal.tasks.service import postponed_by_owner
 log = logging.getLogger(__name__)
 
 BATCH: Final = 200
-"""Most tasks looked at in one tick; the rest are due at the next."""
+"""The most tasks checked in one tick; the rest are due at the next."""
 
 PUNCTUAL: Final = timedelta(minutes=30)
-"""A time that the owner set himself is kept in quiet hours too; a reminder later than this waits for their end."""
+"""The longest delay with which a reminder at a time set by the owner is sent in quiet hours."""
 
 Buttons = Callable[[User, Task], list[list[dict[str, str]]]]
 """The buttons of a reminder, in Bot API form."""
@@ -72,7 +72,7 @@ class ReminderScheduler:
                 fired = await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
         except StorageError:
             raise
-        except Exception:  # border of one owner: the others' tasks are due all the same
+        except Exception:  # outermost handler of one owner: the others' tasks are due all the same
             log.exception("tasks_not_fired", extra={"user_id": owner})
             return 0
         for task, sent in fired:
@@ -83,14 +83,14 @@ class ReminderScheduler:
     def _fire(
         self, connection: Connection, user_id: int, task_ids: list[str], now: datetime
     ) -> list[tuple[Task, bool]]:
-        """The tasks that were due, and whether each is sent. A due task may be done or postponed by now."""
+        """The tasks that were due, and whether each is sent. A due task may have been done or postponed meanwhile."""
         user = users.get(connection, user_id)
         there = (tasks.get(connection, user_id, task_id) for task_id in task_ids)
         due = [task for task in there if task is not None and task.next_at is not None and task.next_at <= now]
         return [(task, self._fire_one(connection, user, task, now)) for task in due]
 
     def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> bool:
-        """False where this moment was sent already, by a database that this one was copied from."""
+        """Fires a task. Returns False if the notification exists already, in a copy of another database."""
         moment = task.next_at
         assert moment is not None
         following = next_firing(task.schedule, self._whole_day_at, now)
@@ -128,16 +128,16 @@ class ReminderScheduler:
         )
 
     def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
-        """Whether the owner himself named this moment of a whole-day task, such as "in an hour"."""
+        """Whether the owner chose this moment of a whole-day task himself, such as "in an hour"."""
         at = moment.astimezone(ZoneInfo(task.tz)).time()
         return at != self._whole_day_at and postponed_by_owner(connection, task)
 
 
 def rings(one: Notification, now: datetime) -> bool:
-    """Whether it is sent in quiet hours too: it is urgent, and its moment has only just come."""
+    """Whether it is sent in quiet hours too: it is urgent, and its moment has just come."""
     return one.urgent and (one.due_at is None or now - one.due_at < PUNCTUAL)
 
 
 def reachable(user: User) -> bool:
-    """Whether anything may be sent to a user now; otherwise it waits until he is back."""
+    """Whether messages may be sent to a user now; otherwise they wait until he is back."""
     return user.state is UserState.ACTIVE

@@ -1,4 +1,4 @@
-"""Notifies members of teams: an invitation asks its invitee, an answer is sent to the inviter."""
+"""Notifies members of teams: an invitation asks the invitee, an answer is sent to the inviter."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from internal.tasks.teams.model import Invitation, Team, TeamPromise
 
 Buttons = Sequence[Sequence[dict[str, Any]]]
 Answers = Callable[[User, Invitation], Buttons]
-"""The buttons, in Bot API form, by which an invitee says yes or no."""
+"""The buttons, in Bot API form, with which an invitee answers yes or no."""
 
 _SOURCE = "agent:Teams"
 _AT_ONCE = 50
@@ -34,7 +34,7 @@ class TeamPhrases(Protocol):
 def invite(
     connection: Connection, user: User, team_id: str, named: str, now: datetime, phrases: TeamPhrases, answers: Answers
 ) -> Invitation:
-    """Invites, and asks the invitee, once. Raises what `teams.invite` does."""
+    """Invites a user, and asks him, once. Raises what `teams.invite` raises."""
     asked = teams.invite(connection, user.user_id, team_id, named, now)
     with across_owners(connection):
         invitee = users.get(connection, asked.user_id)
@@ -53,7 +53,7 @@ def invite(
 
 
 def accept(connection: Connection, user: User, invitation_id: str, now: datetime, phrases: TeamPhrases) -> Team:
-    """Joins, and notifies the other members. Raises what `teams.accept` does."""
+    """Joins, and notifies the other members. Raises what `teams.accept` raises."""
     team = teams.accept(connection, user.user_id, invitation_id, now)
     for member in team.members:
         if member.user_id != user.user_id:
@@ -62,7 +62,7 @@ def accept(connection: Connection, user: User, invitation_id: str, now: datetime
 
 
 def leave_team(connection: Connection, user: User, team_id: str, now: datetime, phrases: TeamPhrases) -> Team:
-    """Leaves, and notifies those who stay. Raises what `teams.leave_team` does."""
+    """Leaves, and notifies those who stay. Raises what `teams.leave_team` raises."""
     team = teams.leave_team(connection, user.user_id, team_id, now)
     for member in team.members:
         if member.user_id != user.user_id:
@@ -109,7 +109,7 @@ class PromiseNotices:
 
 
 def taken_back(connection: Connection, one: Notification) -> bool:
-    """Whether it is about a promise that is not open any more, or about somebody who shares no team any more."""
+    """Whether it is about a promise that is not open any more, or a person who is in no common team any more."""
     giver, promise = one.payload.get("giver"), one.payload.get("promise")
     if one.kind is not NotificationKind.TEAM or giver is None or promise is None:
         return False

@@ -1,4 +1,4 @@
-"""Notices that the clock was set back, and makes due again what waits for times it showed too early."""
+"""Detects that the clock was set back, and makes waiting work due again that has times from before."""
 
 import logging
 import time
@@ -12,14 +12,14 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 NOTICED = timedelta(seconds=5)
-"""A smaller step delays what waits by no more than that."""
+"""The smallest step that is detected; smaller ones delay work by no more than that."""
 
 LONGEST = timedelta(hours=1)
-"""Longer than anything waits that was stored by a right clock, but for what the configuration or Telegram ask for."""
+"""The longest wait that a right clock gives, except where the configuration or Telegram ask for more."""
 
 
 class ClockRollback:
-    """Compares the clock with one that only counts forward. `look` is called often and costs nothing in between.
+    """Compares the clock with a monotonic one. `look` is called often and costs nothing in between.
 
     Of several processes only the one with the scheduler's lease looks; the others call `forget`.
     """
@@ -39,11 +39,11 @@ class ClockRollback:
         self._seen: tuple[datetime, float] | None = None
 
     def forget(self) -> None:
-        """Makes the next look a first one: another process has looked meanwhile."""
+        """Makes the next look the first one, as another process has looked meanwhile."""
         self._seen = None
 
     async def look(self) -> None:
-        """Looks; at the first call too, since the clock may have been set back while the program was stopped."""
+        """Compares the clocks; at the first call too, as the clock may have been set back while the program was off."""
         now, passed = self._clock.now(), self._monotonic()
         before, self._seen = self._seen, (now, passed)
         if before is None:

@@ -1,4 +1,4 @@
-"""Deletes events that are old or too many, a batch at a time; never one that a subscriber of the bus has not read."""
+"""Deletes events that are old or too many, in batches; never one that a subscriber of the bus has not read."""
 
 import logging
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 BATCH: Final = 500
-"""Events that one transaction deletes: nobody waits behind it for longer than some milliseconds."""
+"""Events that one transaction deletes, so that others wait for some milliseconds at most."""
 
 
 SUBSCRIBERS: Final = {"context_manager": EventTopic.NOTIFICATION}
@@ -32,7 +32,7 @@ class EventPage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EventRetention:
-    """Keeps events for a number of days, and a number of them. `subscribers` read a topic of the bus, by agent."""
+    """Keeps events for some days, and up to some number. `subscribers` are the agents that read a topic of the bus."""
 
     database: Database
     clock: Clock
@@ -40,7 +40,7 @@ class EventRetention:
     subscribers: Mapping[str, EventTopic] = field(default_factory=lambda: SUBSCRIBERS)
 
     async def drop_old(self) -> int:
-        """Deletes what is due and returns its number. Events that a subscriber has not read stay, and count as kept."""
+        """Deletes due events and returns their number. Events that a subscriber has not read stay and are counted."""
         moment = self.clock.now() - timedelta(days=self.config.keep_days)
         dropped = await self._drop(partial(old_events.events_before, moment=moment, limit=BATCH))
         position = await self.database.read(lambda c: old_events.last_beyond(c, self.config.keep_rows))
@@ -60,7 +60,7 @@ class EventRetention:
 
     def _drop_read(self, found: list[Old], connection: Connection) -> int:
         read = read_by_all(connection, self.subscribers)
-        # The event of a cursor stays as well, or the cursor would point to nothing.
+        # The event of a cursor stays as well, otherwise the cursor would point to nothing.
         expired = [one for one in found if one.seq < _read_to(read, one)]
         old_events.drop(connection, expired)
         return len(expired)

@@ -1,4 +1,4 @@
-"""Checks of the stored state: each is fine, worth a note, or a finding with its fix."""
+"""Checks of the stored state: each result is fine, a note, or a finding with its fix."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -24,22 +24,22 @@ from internal.storage.migration import current_revision, head_revision
 from internal.storage.vectors import VectorProgress
 
 STUCK_AFTER = timedelta(minutes=10)
-"""A message that is due for longer is not waiting for Telegram's limits any more."""
+"""The delay after which a due message is not waiting for Telegram's limits any more."""
 
 STALE_BACKUP = timedelta(days=7)
 CLOCK_SLACK = timedelta(minutes=2)
 CLOCKS_APART = timedelta(seconds=5)
 WAL_FIXED = (3, 51, 3)
-"""SQLite before it can corrupt a database when two connections write and one resets the log. Source: sqlite.org."""
+"""The first SQLite that cannot corrupt a database when one of two writing connections resets the log (sqlite.org)."""
 
 OLDEST_SERVER = 14_00_00
-"""PostgreSQL's own way to write version 14.0."""
+"""The oldest supported PostgreSQL, version 14.0, in PostgreSQL's own notation."""
 
 CONNECTIONS = 6
 """Connections of a worker: one to write, one for leases, two to read, one to notify others, one to listen."""
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
-"""A right clock shows no earlier time."""
+"""The earliest time that a right clock can show."""
 
 
 Value = str | int | float
@@ -53,7 +53,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one.
+    """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command if there is one.
 
     `message` and `fix` are English. Other languages have phrases by `key` with `values`: a value ending in `_at` is
     an ISO time, one ending in `_seconds` a span.
@@ -94,7 +94,7 @@ class StoreFigures:
 
 
 def read_stored(connection: Connection, model: str, dimensions: int) -> StoreFigures:
-    """`model` and `dimensions` are those of the embedder in use."""
+    """Reads the figures; `model` and `dimensions` are those of the embedder in use."""
     everybody = users.everybody(connection)
     return StoreFigures(
         quarantined=mailbox.quarantined(connection),
@@ -109,7 +109,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> StoreFig
 
 
 def judge(stored: StoreFigures, *, model: str, now: datetime, running: bool) -> list[Check]:
-    """Checks the figures. Without a running bot nothing can be stuck: it waits for the next start."""
+    """Checks the figures. Without a running bot nothing can be stuck, as it waits for the next start."""
     return [
         _quarantine(stored.quarantined),
         _dead_runs(stored.dead),
@@ -136,13 +136,13 @@ def check_schema(connection: Connection) -> Check:
 
 
 def check_half() -> Check:
-    """A store that was being moved into; no start opens it."""
+    """The check of a half-moved store, which no start opens."""
     message, fix = "a move into this store was interrupted", "run the same laplaced migrate-store again"
     return finding("database", message, fix, "database-half")
 
 
 def check_moved(moved: str | None) -> list[Check]:
-    """A store that was moved elsewhere, which no start opens; nothing for any other."""
+    """Checks whether a store was moved elsewhere; no start opens such a store."""
     if moved is None:
         return []
     fix = "set storage.url to that; or, to go on with this one: laplaced reopen"
@@ -161,7 +161,7 @@ def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
 
 
 def check_server(server: ServerState) -> list[Check]:
-    """Checks a PostgreSQL server, our role there, and its room for workers."""
+    """Checks a PostgreSQL server, our role on it, and its connections for workers."""
     checks = [fine("postgresql", f"version {server.version}", "postgresql-version", version=server.version)]
     if server.version_number < OLDEST_SERVER:
         wanted = str(OLDEST_SERVER // 10_000)
@@ -182,7 +182,7 @@ def check_server(server: ServerState) -> list[Check]:
 
 
 def check_clocks(ahead: timedelta) -> Check:
-    """Checks how far a server's clock is ahead of this machine's. What is due goes by the server's."""
+    """Checks how far a server's clock is ahead of this machine's. Due times go by the server's clock."""
     seconds = round(abs(ahead).total_seconds(), 1)
     if abs(ahead) <= CLOCKS_APART:
         message = f"the server's and this machine's are {seconds} s apart"
@@ -193,7 +193,7 @@ def check_clocks(ahead: timedelta) -> Check:
 
 
 def check_workers(count: int) -> Check:
-    """The number of our processes at work on a server's database, `laplaced run` among them."""
+    """The check of the number of our processes that work on a server's database, including `laplaced run`."""
     if not count:
         return note("workers", "no process is at work; `laplaced run` begins", "workers-none")
     message = f"{count} process{'es' if count > 1 else ''} at work, this machine's and others'"
@@ -211,7 +211,7 @@ def _connections(server: ServerState) -> Check:
 
 
 def check_integrity(damage: Sequence[str], newest: Backup | None) -> Check:
-    """`damage` is what SQLite's check said, empty for a sound file."""
+    """The check of a file; `damage` is what SQLite's check reported, empty for a sound file."""
     if not damage:
         return fine("integrity", "the database file is sound", "integrity-sound")
     message = f"the database file is damaged: {damage[0]}"
@@ -229,7 +229,7 @@ def restore_command(backup: Backup) -> str:
 def check_backups(
     backups: Sequence[Backup], last: datetime | None, oldest_user: datetime | None, now: datetime
 ) -> Check:
-    """`last` may be younger than the newest of `backups`: that one was written elsewhere."""
+    """Checks the backups; `last` may be newer than all `backups`, if it was written elsewhere."""
     make = "laplaced backup (from cron or a timer: see docs/operations.md)"
     if last is None:
         if oldest_user is None or now - oldest_user < STALE_BACKUP:
@@ -243,7 +243,7 @@ def check_backups(
 
 
 def check_room(folder: Path, free: int, database: int | None) -> Check:
-    """`free` and `database` in bytes, None if unknown: there must be room for the log, a backup and a restore."""
+    """Checks the free space for the log, a backup and a restore; `free` and `database` are bytes, None if unknown."""
     if database is None:
         return fine("disk", f"{free / 1e9:.1f} GB free", "disk-free", free=round(free / 1e9, 1))
     wanted = 2 * database + 200_000_000
@@ -263,7 +263,7 @@ def check_dictionaries() -> Check:
 
 
 def check_translations(folder: str) -> Check:
-    """`folder` is where bilingual dictionaries are looked for."""
+    """Checks for bilingual dictionaries in `folder`."""
     if len(installed(folder)) == len(SOURCES):
         return fine("dictionaries", "words of questions are translated into the other languages", "dictionaries-both")
     missing = "a bilingual dictionary is missing, so other languages are searched by meaning alone; to install it: "
@@ -315,7 +315,7 @@ def _other_bots(unsent: Unsent) -> list[Check]:
 
 
 def _hidden(unexplained: Mapping[tuple[int, str], int]) -> list[Check]:
-    """What an update left hidden though nobody waits for its erasing any more."""
+    """Checks for targets that an update left hidden without a pending forgetting."""
     checks = []
     for (user_id, forgetting), count in unexplained.items():
         message = f"{count} row{_s(count)} of user {user_id} would stay hidden for ever: no forgetting explains them"

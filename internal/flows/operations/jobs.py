@@ -1,4 +1,4 @@
-"""Jobs that are due by the clock: fragments, runs, forgetting, and rows that are not needed any more."""
+"""Jobs that are due by the clock: fragments, runs, forgetting, and deleting settled rows."""
 
 import asyncio
 import logging
@@ -17,17 +17,17 @@ from internal.storage.engine.owner_scope import acting_for_everyone
 log = logging.getLogger(__name__)
 
 INBOX_KEPT = timedelta(days=2)
-"""Longer than this, and an update id that Telegram reuses after a quiet week would look like a duplicate."""
+"""How long settled rows are kept; after longer, an update id that Telegram reuses would look like a duplicate."""
 
 OUTBOX_KEPT = timedelta(days=14)
 
 
 @dataclass(slots=True)
 class Job:
-    """Something done at every tick, or not more often than `every`.
+    """A job that runs at every tick, or at most once in `every`.
 
-    `everywhere`: in every process of a store; other jobs run in the one that keeps the clock. `aside`: the jobs after
-    it do not wait for it, and it is not begun again while it runs.
+    `everywhere`: in every process of a store; other jobs run in the one that keeps the clock. `aside`: later jobs
+    do not wait for it, and it is not started again while it runs.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Job:
 
 
 class Maintenance:
-    """Runs its jobs one after another at each tick, long ones aside; one that fails is due again at the next."""
+    """Runs its jobs one after another at each tick, long ones aside; a failed job is due again at the next tick."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Maintenance:
         *,
         modestly: bool = False,
     ) -> None:
-        """`duty` says whether this process keeps the clock; None: there is no other. `modestly`: jobs are missing."""
+        """`duty` says whether this process keeps the clock, None if it is the only one. `modestly`: jobs are left out."""
         self._ticker, self._clock, self._jobs, self._duty, self._modestly = ticker, clock, jobs, duty, modestly
 
     async def run(self) -> None:
@@ -85,12 +85,12 @@ class Maintenance:
     async def _work(job: Job) -> None:
         try:
             await job.work()
-        except Exception:  # border of a job: what is due is a query, so it is asked again
+        except Exception:  # outermost handler of a job: due work is found by a query, so it is tried again
             log.exception("job_failed", extra={"job": job.name})
 
 
 async def drop_settled(database: Database, clock: Clock) -> None:
-    """Deletes inbox and outbox rows that nobody needs any more."""
+    """Deletes settled inbox and outbox rows."""
     now = clock.now()
     await database.write(lambda c: mailbox.drop_settled(c, now - INBOX_KEPT))
     await database.write(lambda c: mailbox.drop_settled_outgoing(c, now - OUTBOX_KEPT))

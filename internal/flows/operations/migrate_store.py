@@ -1,7 +1,7 @@
-"""Moves a whole installation's store to another place or engine, while nothing works on either.
+"""Moves an installation's whole store to another place or engine, while no process works on either.
 
 A file is written beside its place and gets its name when its content equals the source's; a server's database is marked
-as half a store until then. So nothing is ever opened that was moved in part.
+as half a store until then, so that a partly moved store is never opened.
 """
 
 import asyncio
@@ -32,12 +32,12 @@ from internal.storage.transfer.row_copy import is_empty
 _NO_DATABASE: Final = "there is no database at"
 
 _HELD: Final = timedelta(seconds=30)
-"""How long a killed command keeps a server's store from being worked on; and an outage must be shorter."""
+"""How long a killed command keeps a server's store locked, and the limit for an outage during a move."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The result of a move. `kept` is where the target's former content is now, None if it had none."""
+    """The result of a move. `kept` is where the target's former content is now, or None."""
 
     moved: CopyResult
     kept: Path | None
@@ -56,8 +56,8 @@ async def migrate_store(
     """Moves the content of the source into the target; each is a database file or a server's address.
 
     The former content of a server's database is kept as a file in `folder`, that of a file beside it. The source is
-    marked afterwards, so that nobody works on it by mistake, unless `while_running`: then it is copied as it is at this
-    moment, even under a bot. Raises StorageLocked and Refused("running") while somebody works on a store,
+    marked afterwards, so that no process uses it by mistake, unless `while_running`: then it is copied as it is at this
+    moment, even under a bot. Raises StorageLocked and Refused("running") while a process works on a store,
     Refused("same"), Refused("moved") for a marked source unless `force`, and what `transfer_migrate_store.move` raises.
     """
     if name_of(source) == name_of(target):
@@ -83,7 +83,7 @@ async def migrate_store(
 
 
 async def reopen(store: Path | str, data_dir: Path) -> str:
-    """Lets a store that was moved elsewhere be worked on again. Returns where to and when it was moved.
+    """Makes a store that was moved elsewhere usable again. Returns where and when it was moved.
 
     Raises Refused("not_moved"), StorageLocked and StorageError.
     """
@@ -99,10 +99,10 @@ async def reopen(store: Path | str, data_dir: Path) -> str:
 
 @contextlib.asynccontextmanager
 async def alone(database: Database, store: Path | str) -> AsyncIterator[None]:
-    """Keeps every process from working on the store within the block: what it wrote would be lost.
+    """Keeps other processes from working on the store within the block, as their changes would be lost.
 
     A file's folder is locked for that; a server without tables needs no lock. Raises Refused("running"), and
-    StorageError when the server was out of reach for so long that somebody may have begun.
+    StorageError if the server was out of reach for so long that a process may have started.
     """
     if not database.shared or await database.read(current_revision) is None:
         yield
@@ -127,7 +127,7 @@ async def _refuse_workers(leases: Leases, store: Path | str) -> None:
 
 
 def name_of(store: Path | str) -> str:
-    """Where a store is, for people to read: without its password."""
+    """The place of a store for people to read, without the password."""
     if isinstance(store, Path):
         return str(store.expanduser().resolve())
     address = make_url(store)
@@ -140,7 +140,7 @@ def place_for_replaced(folder: Path, now: datetime) -> Path:
 
 
 def _need_folder(store: Path | str) -> None:
-    """Raises where the folder of a target does not exist: a mistyped one must not be made."""
+    """Raises if the folder of a target does not exist: a mistyped one must not be created."""
     if isinstance(store, Path) and not store.parent.exists():
         raise StorageError(f"{_NO_DATABASE} {store}")
 
@@ -164,7 +164,7 @@ async def _into_server(
             kept.append((await postgres_backup.back_up_to(database, place_for_replaced(folder, now), now)).path)
 
         if await database.read(current_revision) is None:
-            await transfer_migrate_store.need_source(origin)  # first: where nothing is moved, nothing is made
+            await transfer_migrate_store.need_source(origin)  # first: if nothing is moved, nothing is created
             await bring_up_to_date(database)
         async with alone(database, server):
             moved = await transfer_migrate_store.copy_store(
@@ -204,7 +204,7 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, pro
 
 
 def _clear_away(made: Sequence[Path]) -> None:
-    """Removes folders, the innermost first, that were made for the lock and are still empty."""
+    """Removes folders, innermost first, that were created for the lock and are still empty."""
     with contextlib.suppress(OSError):
         if made and [file.name for file in made[0].iterdir()] == [LOCK_FILE]:
             (made[0] / LOCK_FILE).unlink()
@@ -213,7 +213,7 @@ def _clear_away(made: Sequence[Path]) -> None:
 
 
 def _drop(drafts: Iterable[Path], wanted: Path) -> None:
-    """Drops drafts of another version's schema: they cannot be continued."""
+    """Deletes drafts with another version's schema, which cannot be continued."""
     for draft in drafts:
         if draft != wanted:
             sqlite.remove_with_log(draft)

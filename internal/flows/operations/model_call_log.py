@@ -1,4 +1,4 @@
-"""Stores the price of every model call with its user, and a receipt: the exact prompt and reply."""
+"""Stores the price of every model call by user, and a receipt with the exact prompt and reply."""
 
 import asyncio
 import logging
@@ -23,15 +23,15 @@ log = logging.getLogger(__name__)
 
 KEPT = timedelta(days=7)
 BEHIND_S = 0.25
-"""The calls of one turn share a commit. A price that a crash takes is at most this old."""
+"""Seconds for which calls are collected, to share a commit; a crash loses at most the prices of that time."""
 
 WAITING = 1_000
-"""Most calls that wait to be written; beyond that the oldest are dropped: receipts are no record of truth."""
+"""The most calls that wait to be written; beyond that the oldest are dropped, as receipts are not essential."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Charge:
-    """What one call cost whom. Failed calls cost too, where the provider says so."""
+    """The cost of one call for a user. Failed calls cost too, if the provider says so."""
 
     user_id: int
     agent: str
@@ -42,7 +42,7 @@ class _Charge:
 class CallRecorder:
     """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is stored.
 
-    `refused` is what the provider says of each model for which it refuses us, until that model answers.
+    `refused` has the provider's reason for each model that it refuses, until that model answers.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -81,7 +81,7 @@ class CallRecorder:
             "links": current_cause(),
         }
         self._rows.append(row)
-        # The agents that share the answer have a receipt of it too; the first bears its price.
+        # The agents that share the answer have a receipt too; the first one has its price.
         free = dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), 0) | {"cost_usd": 0.0}
         self._rows.extend(row | free | {"id": new_id(), "agent": agent} for agent in request.along)
         self._woken.set()
@@ -123,7 +123,7 @@ class CallRecorder:
 
 
 def _failure(usage: Usage | None, error: ModelError | None) -> str | None:
-    """Why a call has no whole reply, and whether its tokens were counted by us."""
+    """The reason why a call has no complete reply, and whether its tokens were counted by us."""
     if usage is None or not usage.estimated:
         return str(error) if error else None
     return f"{error or 'stopped'} (its tokens are estimated)"

@@ -1,4 +1,4 @@
-"""The nightly maintenance of memory: once each night of an owner's own zone its links and memories are aged."""
+"""The nightly maintenance of memory: ages links and memories once each night of the owner's zone."""
 
 import logging
 import time
@@ -30,7 +30,7 @@ from internal.storage.engine.owner_scope import acting_apart_for, acting_for
 log = logging.getLogger(__name__)
 
 _ENTRIES_AT_ONCE: Final = 250
-"""Entries of the change log deleted in one transaction."""
+"""The most entries of the change log deleted in one transaction."""
 
 
 class MaintenanceObserver(Protocol):
@@ -40,7 +40,7 @@ class MaintenanceObserver(Protocol):
 
 
 class NightlyMaintenance:
-    """Maintains memories: those that are due at every look, one owner's at once on request."""
+    """Maintains memories: due ones at every look, one owner's at once on request."""
 
     def __init__(
         self, database: Database, clock: Clock, config: MemoryConfig, observer: MaintenanceObserver | None = None
@@ -49,7 +49,7 @@ class NightlyMaintenance:
         self._hour, self.plasticity = config.maintenance_hour, plasticity_of(config)
 
     async def maintain_due(self) -> None:
-        """Maintains the memory of every owner whose latest night was not maintained yet."""
+        """Maintains the memory of every owner whose latest night has no maintenance yet."""
         now = self._clock.now()
         for user_id, last in await self._database.read(lambda c: self._due(c, now)):
             with acting_apart_for(user_id, log, "maintenance_failed"):
@@ -90,7 +90,7 @@ class NightlyMaintenance:
         return report
 
     async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> LinkPageResult:
-        """Ages links a page at a time, each page in a transaction of its own, so that messages come between."""
+        """Ages links a page at a time, each in its own transaction, so that messages can be stored in between."""
         decayed = pruned = 0
         after: Link | None = None
         size = maintenance.PAGE
@@ -108,7 +108,7 @@ class NightlyMaintenance:
         return LinkPageResult(decayed, pruned)
 
     def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
-        """Owners with the time of their last maintenance; of a new owner, the time of joining."""
+        """The owners with the time of their last maintenance, or of joining for a new owner."""
         nights = night_repository.last_nights(connection)
         kept = [user for user in users.everybody(connection) if user.state is not UserState.REMOVED]
         lasts = [(user, nights.get(user.user_id, user.created_at)) for user in kept]
@@ -127,7 +127,7 @@ def _counts(connection: Connection, user_id: int) -> tuple[int, int]:
 
 
 async def compact_change_log(database: Database, user_id: int) -> int:
-    """Deletes an owner's entries that later ones replace, a part at a time so that nobody waits. Returns how many."""
+    """Deletes an owner's entries that later ones replace, in parts so that others do not wait. Returns their number."""
     stale = await database.read(lambda c: change_log.superseded(c, user_id))
     for part in chunks(stale, _ENTRIES_AT_ONCE):
         await database.write(lambda c: change_log.delete_entries(c, user_id, part))  # noqa: B023 - awaited here

@@ -1,4 +1,4 @@
-"""Restores a backup: verified, migrated, with later forgettings done again, only then put in place.
+"""Restores a backup: verified, migrated, with later forgettings repeated, and only then put in place.
 
 Into a server's database it goes in one transaction.
 """
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 class Restored:
     """`revision` is the backup's schema. `kept` is where the replaced database is now, None if there was none.
 
-    `forgotten` counts forgettings since the backup that were done again, None if the replaced database could not be
+    `forgotten` counts forgettings since the backup that were repeated, None if the replaced database could not be
     read; `answered` turns and messages had been answered since, and are not answered again.
     """
 
@@ -67,7 +67,7 @@ async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: by
 
 
 def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
-    """The database's real path, if it may be replaced."""
+    """The database's real path. Raises Refused if it may not be replaced."""
     database = database.resolve()
     with backup.translated_failures("the database's folder cannot be used"):
         database.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
 
 
 async def _legacy(database: Path) -> Legacy | None:
-    """What the replaced database knows that the backup does not; None if it cannot be read."""
+    """What only the replaced database knows; None if it cannot be read."""
     try:
         async with Database.open(database) as old:
             return await old.read(read_legacy)
@@ -89,7 +89,7 @@ async def _legacy(database: Path) -> Legacy | None:
 
 
 async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes) -> tuple[int, int]:
-    """Returns the numbers of forgettings done again, and of turns and messages that are not answered again."""
+    """Returns the numbers of forgettings that were repeated, and of answered turns and messages."""
     async with Database.open(draft) as restored:
         await restored.exclusive(migrate)
         if legacy is None:
@@ -112,7 +112,7 @@ def _take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime
 
 
 def _hide_the_rest(connection: Connection, changed: Sequence[Successor]) -> None:
-    """Hides what is not due yet."""
+    """Hides the targets of forgettings that are not due yet."""
     for successor in changed:
         asked = successor.forgetting
         if forgettings.forgetting_state(connection, asked.user_id, asked.id) == "pending":
@@ -125,7 +125,7 @@ async def restore_into(
     """Replaces the content of a server's database with a backup, after writing it into a file of `folder`.
 
     The caller shares the data folder. A kill at any moment leaves the old content or the new. Raises Refused when the
-    database holds something and not `force`, or when somebody works on it; SchemaTooNew, StorageDamaged for a damaged
+    database holds something and not `force`, or a process works on it; SchemaTooNew, StorageDamaged for a damaged
     backup, and StorageError.
     """
     refuse_newer(await asyncio.to_thread(backup.verify, file))
@@ -151,7 +151,7 @@ async def restore_into(
 
 
 async def _keep_replaced_database(database: Database, folder: Path, now: datetime, force: bool) -> Path | None:
-    """The file with the content of the database, None if it has none. Raises Refused and StorageError."""
+    """Saves the content of the database in a file, returned if there is any. Raises Refused and StorageError."""
     revision = await database.read(current_revision)
     refuse_newer(revision)
     if revision is None or (revision == head_revision() and await database.read(is_empty)):

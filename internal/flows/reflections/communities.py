@@ -1,4 +1,4 @@
-"""The communities of a life: people and things that are mentioned together, found at night, with stable ids."""
+"""The communities of a life: people and things that are mentioned together, found each night, with stable ids."""
 
 import json
 from collections import Counter
@@ -20,16 +20,16 @@ from internal.people import repository as people
 AGENT: Final = "communities"
 LEAST: Final = 3
 _OF_FACT: Final = 2
-"""What a fact between two weighs beside a message that names both."""
+"""The weight of a fact between two entities, compared with a message that names both."""
 _CROWD: Final = 12
-"""Names of one message above which it is a list, and ties nobody to anybody."""
+"""The most names of one message that are tied to each other; a message with more is a list."""
 
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """`circle` is that of most of its people, if there is one; `name` the thing, else the person, with most ties."""
+    """A community; `circle` is that of most of its people, `name` the thing, else the person, with most ties."""
 
     id: str
     circle: str | None
@@ -38,8 +38,8 @@ class Community:
 
 
 def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """The members of each, most tied first. One that shares most with one of `before` keeps its id."""
-    from graspologic_native import leiden  # 6 ms, at night only
+    """The members of each community, most tied first. One that shares most with one of `before` keeps its id."""
+    from graspologic_native import leiden  # takes 6 ms, at night only
 
     edges = [(*pair, float(weight)) for pair, weight in sorted(weights.items())]
     ties = Counter(node for pair in weights for node in pair)
@@ -58,13 +58,13 @@ def grouped(weights: Mapping[Pair, int], before: Mapping[str, Sequence[str]]) ->
 
 
 def renew(connection: Connection, user_id: int, now: datetime) -> None:
-    """Finds the communities again and keeps them until the next night."""
+    """Finds the communities again and stores them until the next night."""
     found = grouped(_weights(connection, user_id, now), _stored_communities(connection, user_id))
     agent_state.save_state(connection, agent_state.agent_id(AGENT, user_id), AGENT, found, user_id=user_id, now=now)
 
 
 def communities(connection: Connection, user_id: int) -> list[Community]:
-    """Those of the last night with their names of today, the largest first, without what was forgotten since."""
+    """The communities of the last night with current names, largest first, without members forgotten since."""
     kept, found = _stored_communities(connection, user_id), []
     nodes = store.nodes_by_ids(connection, user_id, {node for some in kept.values() for node in some})
     known = {one.entity_id: one for one in people.listing(connection, user_id)} if kept else {}
@@ -80,7 +80,7 @@ def communities(connection: Connection, user_id: int) -> list[Community]:
 
 
 def _weights(connection: Connection, user_id: int, now: datetime) -> Counter[Pair]:
-    """How often two are mentioned together or linked by facts, without the owner, who is linked to all."""
+    """How often two entities are mentioned together or linked by facts, without the owner, who is linked to all."""
     named, weights = dict[str, set[str]](), Counter[Pair]()
     for row in chronicle.words_since(connection, user_id, datetime(1, 1, 2, tzinfo=UTC)):
         named.setdefault(row.message_id, set()).add(row.entity_id)

@@ -12,7 +12,7 @@ Kind = Literal["met", "quiet", "matter", "change", "new"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What somebody said, the entities it mentions, and what it tells."""
+    """A message with the entities it mentions and its content."""
 
     message_id: str
     at: datetime
@@ -23,10 +23,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """`subject` is a name, a matter or a fact; `before` the fact in whose place it came, `names` who spoke of it.
+    """`subject` is a name, a matter or a fact; `before` the fact that it replaced, `names` are those who spoke of it.
 
-    `count` are days, of a matter people. `strength` in [0, 1] fades as a memory's does. `key` is the same as long as it
-    is about the same, and holds no words.
+    `count` are days, or people for a matter. `strength` in [0, 1] fades like a memory's. `key` stays the same while it
+    has the same subject, and holds no words.
     """
 
     key: str
@@ -40,5 +40,5 @@ class Reflection:
 
     @property
     def at(self) -> datetime:
-        """When the newest of its lines was said."""
+        """The time of its newest line."""
         return max(line.at for line in self.sources)

@@ -1,4 +1,4 @@
-"""Answers how often something happens and what led to it, from the owner's lines; says so if there are none."""
+"""Answers how often something happens and what led to it, from the owner's lines, and says if there are none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _LOOKED_THROUGH = 200
 
 @dataclass(frozen=True, slots=True)
 class LifeAnswers:
-    """Answers by rules what is asked of relations and of the past."""
+    """Answers questions about relations and the past by rules."""
 
     database: Database
     worker: LanguageCalls
@@ -37,14 +37,14 @@ class LifeAnswers:
     maps: PeopleMaps
 
     async def answer(self, user: User, question: str) -> Sequence[str]:
-        """Sentences; empty for a question about anything else."""
+        """The answer in sentences; empty for questions about anything else."""
         try:
             return await self.maps.answer(user, question) or (await self.past(user, question))[0]
         except (ModelUnavailable, LanguageCallFailed):
             return ()
 
     async def past(self, user: User, question: str) -> tuple[list[str], list[Line]]:
-        """How often, or what led to it, with the owner's lines that say so. Raises what `answer` does not."""
+        """Answers how often, or what led to it, with the lines that say so. May raise errors of `LanguageWorker`."""
         if (asked := past_question(question)) is None:
             return [], []
         known = await self.database.read(lambda c: people.listing(c, user.user_id))

@@ -13,14 +13,14 @@ from internal.people.model import Person
 MONTH: Final = timedelta(days=30)
 LOOKED_BACK: Final = 3 * MONTH
 OFTEN: Final = 3
-"""Days on which somebody was met, or people who speak of a matter, from which it is a pattern."""
+"""The least days of meeting somebody, or people who speak of a matter, that make a pattern."""
 _TALKATIVE: Final = 8
-"""Lines of the month from which it says something that somebody is not in them."""
+"""The least lines in a month for the absence of a person from them to be significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What an owner's patterns are found in: lines in the order of time. `began`: when the bot came to know him."""
+    """The data in which patterns are found: lines in order of time; `began` is when the bot first knew the owner."""
 
     lines: Sequence[Line]
     changes: Sequence[Reflection]
@@ -30,7 +30,7 @@ class Life:
 
 
 def patterns(life: Life, now: datetime) -> Iterator[Reflection]:
-    """What shows at a moment, in no order."""
+    """The reflections of a moment, in no order."""
     month = [line for line in life.lines if now - MONTH < line.at <= now]
     before = [line for line in life.lines if now - LOOKED_BACK < line.at <= now - MONTH]
     met, met_before = _met(month), _met(before)
@@ -55,7 +55,7 @@ def _met(lines: Sequence[Line]) -> Mapping[int, list[Line]]:
 
 
 def _new(life: Life, month: Sequence[Line], now: datetime) -> Iterator[Reflection]:
-    """People first mentioned this month. In the bot's own first months everybody is new."""
+    """People first mentioned this month. In the bot's first months all people would be new."""
     if now - life.began < 2 * MONTH:
         return
     for person in life.people.values():
@@ -82,5 +82,5 @@ def _days(lines: Sequence[Line], zone: ZoneInfo) -> int:
 
 
 def key_of(kind: Kind, about: str) -> str:
-    """The key of a reflection about something: a hash, so that it tells nothing of it."""
+    """The key of a reflection about something: a hash, which does not reveal it."""
     return f"{kind}-{blake2s(about.encode(), digest_size=6).hexdigest()}"

@@ -1,7 +1,7 @@
-"""Reflections: patterns and changes of the last weeks, found by rules. Nothing of them is stored.
+"""Reflections: patterns and changes of the last weeks, found by rules and not stored.
 
-They follow from the lines and facts that are there, so that they go when those are forgotten or fade. Only which of
-them the owner has dismissed is kept, by keys that hold no words.
+They follow from the current lines and facts, and disappear when those are forgotten or fade. Only those that
+the owner has dismissed are stored, by keys that hold no words.
 """
 
 import json
@@ -40,25 +40,25 @@ _FACTS: Final = 500
 
 
 class Reflections:
-    """Reads an owner's reflections, and keeps which of them he dismissed."""
+    """Reads an owner's reflections, and stores which of them he dismissed."""
 
     def __init__(self, database: Database, clock: Clock, worker: LanguageCalls, rates: Plasticity) -> None:
         self._database, self._clock, self._worker, self._rates = database, clock, worker, rates
 
     async def current(self, user: User) -> list[Reflection]:
-        """What shows now, the strongest first. May raise ModelUnavailable or LanguageCallFailed."""
+        """The current reflections, strongest first. May raise ModelUnavailable or LanguageCallFailed."""
         life, dismissed = await self._life(user)
         return self._shown(life, dismissed, self._clock.now())
 
     async def fresh(self, user: User) -> list[Reflection]:
-        """What shows now and did not a week ago, at most as many as one message holds. Raises as `current`."""
+        """The reflections that are new this week, as many as fit one message. Raises what `current` raises."""
         life, dismissed = await self._life(user)
         now = self._clock.now()
         known = {one.key for one in patterns(life, now - WEEK)}
         return [one for one in self._shown(life, dismissed, now) if one.key not in known][:MOST]
 
     def dismiss(self, connection: Connection, user_id: int, key: str) -> None:
-        """Shows this reflection no more."""
+        """Dismisses a reflection, which is not shown any more."""
         kept = [*(one for one in _dismissed(connection, user_id) if one != key), key][-300:]
         mine = agent_state.agent_id(AGENT, user_id)
         agent_state.save_state(connection, mine, _DISMISSED, kept, user_id=user_id, now=self._clock.now())
@@ -90,7 +90,7 @@ class Reflections:
 
 
 def _read(connection: Connection, user: User, now: datetime) -> Life:
-    """What was said lately, without what is touchy or being forgotten."""
+    """The recent lines, without sensitive ones and those being forgotten."""
     user_id, lines, wanted = user.user_id, dict[str, Line](), FactFilter(relations=_DEAD)
     hidden = hidden_messages(connection, user_id)
     for row in chronicle.words_since(connection, user_id, now - LOOKED_BACK - WEEK):
@@ -104,7 +104,7 @@ def _read(connection: Connection, user: User, now: datetime) -> Life:
 
 
 def _changes(connection: Connection, user_id: int, now: datetime) -> list[Reflection]:
-    """Facts that ended when another of the same relation began."""
+    """Facts that ended when another one of the same relation began."""
     kinds = FactFilter(relations=_CHANGING), FactFilter(relations=_CHANGING, ended=True)
     later, earlier = (knowledge.latest_facts(connection, user_id, one, now=now, limit=_FACTS) for one in kinds)
     pairs = [

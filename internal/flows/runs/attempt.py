@@ -1,4 +1,4 @@
-"""One attempt at a run: claimed, asked, its reply stored and applied once; or tried later, or parked as dead."""
+"""One attempt at a run: claimed, asked, its reply stored and applied once; or retried later, or parked as dead."""
 
 import asyncio
 import hashlib
@@ -38,15 +38,15 @@ from internal.storage.engine.owner_scope import acting_for
 log = logging.getLogger(__name__)
 
 COST_RECHECK = timedelta(minutes=10)
-"""How long archival waits before it looks again whether its owner's daily cost allows it."""
+"""Time between two checks whether the owner's daily cost allows archival again."""
 
 
 _TRIED_AGAIN: Final = 2
-"""Taken off the interruptions of a parked run: the void claim itself counts as one, and another attempt is left."""
+"""Subtracted from the interruptions of a parked run: one for the void claim, and one to allow another attempt."""
 
 
 class CrashLoop(LaplacedError):
-    """The program ended in the middle of this run as often as it may be tried, though nothing else was tried."""
+    """The program ended during this run as often as runs are tried, though no other run was at work."""
 
 
 Notify = Callable[[Connection, int, str, str, dict[str, str], datetime], None]
@@ -72,7 +72,7 @@ class RunAttempts:
         together: Together,
         worker: str | None = None,
     ) -> None:
-        """`worker` is this process's name where others may work on the same store; None: there are none."""
+        """`worker` is the name of this process if others may work on the same store, else None."""
         self._database, self._clock, self._worker = database, clock, worker
         self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
         self._notify, self._together = notify, together
@@ -83,14 +83,14 @@ class RunAttempts:
     async def make(self, handler: RunHandler[Any, Any], run: Run) -> None:
         """Claims the run, unless it is taken, and makes one attempt. Never raises."""
         try:
-            # A run that begins while a command is handled is caused by what it works on, not by the command.
+            # A run that begins while a command is handled is caused by its own input, not by the command.
             with acting_for(run.user_id), triggered_by(None):
                 claimed = await self._claim(handler, run)
                 if claimed is not None:
                     await self._attempt(handler, claimed)
-        except Exception:  # border of a run: it stays claimed in the database and is due again at the next tick
+        except Exception:  # outermost handler of a run: it stays claimed in the database and is due at the next tick
             log.exception("run_interrupted", extra={"run": run.id, "agent": handler.agent})
-            # Its place is kept for a moment, or a database that refuses everything would be asked without a pause.
+            # Its place stays taken for a moment, as a failing database would otherwise be queried without a pause.
             await asyncio.sleep(self._config.retry_base.total_seconds())
 
     async def _claim(self, handler: RunHandler[Any, Any], run: Run) -> Run | None:
@@ -133,7 +133,7 @@ class RunAttempts:
             await self._give_back(handler, run, self._clock.now(), error, charge=False, outcome="stale")
         except ModelRefused as error:
             await self._park(handler, run, error)
-        except Exception as error:  # border of an attempt: charged, tried again with growing pauses, then parked
+        except Exception as error:  # outermost handler of an attempt: charge it, retry after growing pauses, then park
             if not isinstance(error, ModelReplyInvalid):
                 log.exception("run_failed", extra={"run": run.id, "agent": handler.agent})
             await self._fail(handler, run, error)
@@ -204,7 +204,7 @@ class RunAttempts:
     async def _shorten(
         self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated | ModelContextExceeded
     ) -> None:
-        """Two halves are tried instead. A single line that is too long stays so; its reply may be shorter next time."""
+        """Halves the run. A single line that is too long is tried again, as its reply may be shorter next time."""
         if run.length < 2:
             await (self._park if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
             return
@@ -218,14 +218,14 @@ class RunAttempts:
         self._observer.agent_run(handler.agent, "halved")
 
     def provider_works(self, agent: str) -> None:
-        """Notes that the provider answered this agent."""
+        """Records that the provider answered this agent."""
         self._outages.pop(agent, None)
         self._answers[agent] = self._answers.get(agent, 0) + 1
 
     async def _wait_out(self, handler: RunHandler[Any, Any], run: Run, error: ModelUnavailable) -> None:
-        """An outage costs no attempt, unless the provider answered others meanwhile: then it is this run's own fault.
+        """Waits for the end of an outage, at no cost in attempts unless the provider answered other runs meanwhile.
 
-        A prompt on which a provider always times out would otherwise cost money for ever.
+        Otherwise a prompt on which the provider always times out would cost money for ever.
         """
         agent = handler.agent
         answers = self._answers.get(agent, 0)
@@ -262,7 +262,7 @@ class RunAttempts:
             return True
 
         if not await self._database.write(work):
-            return  # another worker took it over, or it is gone with what it was about
+            return  # another worker took it over, or it was erased with its input
         self._observer.agent_run(handler.agent, outcome)
         log.warning(
             "run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_failure(error)}
@@ -275,7 +275,7 @@ class RunAttempts:
         self._answers_at_outage.pop(run.id, None)
 
         def work(connection: Connection) -> list[tuple[RunHandler[Any, Any], Run]]:
-            """What shares the reading would get the same answer: it is parked too, unless the process ended in it."""
+            """Runs that share the request would get the same answer: parked too, unless the process ended in this."""
             of_all = [] if isinstance(error, CrashLoop) else self._together.companions_of(connection, run)
             runs_of = [(handler, run), *((self._together.handler_of(one), one) for one in of_all)]
             if not self._write_off(connection, handler, run, now, error, claim):
@@ -295,7 +295,7 @@ class RunAttempts:
         error: Exception,
         claim: str | None,
     ) -> bool:
-        """Parks the run and notifies its owner, at most once a day. False if the claim is lost."""
+        """Parks the run and notifies its owner, at most once a day. Returns False if the claim is lost."""
         if not runs.park(connection, run, now, _describe(error), claim=claim):
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)

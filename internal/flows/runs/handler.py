@@ -1,4 +1,4 @@
-"""An agent's part of a run: prepare, ask, resolve, apply, and what that leaves: refusals, a result on the bus."""
+"""An agent's part of a run: prepare, ask, resolve, apply, and its outcome: refusals, and a result on the bus."""
 
 import time
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from internal.storage.database import Database
 
 
 def run_links(run: Run) -> dict[str, str]:
-    """What the events of a run are linked with."""
+    """The links of a run's events."""
     subject = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
     return {"run": run.id} | subject
 
@@ -33,7 +33,7 @@ def publish_result(
     source: str,
     now: datetime,
 ) -> None:
-    """Publishes a result and moves the agent's cursor behind the run. `refused` are those not reported yet."""
+    """Publishes a result and moves the agent's cursor behind the run. `refused` are the refusals not reported yet."""
     links = run_links(run)
     about: dict[str, Any] = {"user_id": run.user_id, "source": source, "now": now, "links": links}
     for refusal in refused:
@@ -46,26 +46,26 @@ def publish_result(
 
 
 Count = tuple[Callable[[str, int], None], Mapping[str, int]]
-"""A metric by outcome, and how much to add to it for each outcome."""
+"""A metric with a label for the outcome, and how much to add for each outcome."""
 
 Input = TypeVar("Input")
 Resolved = TypeVar("Resolved")
 
 
 class StaleInput(Conflict):
-    """What the agent was shown has changed meanwhile: it is asked again, without charging an attempt."""
+    """The agent's input has changed meanwhile: it is asked again, without charging an attempt."""
 
 
 class StaleResolution(Conflict):
-    """What the reply was resolved against has changed meanwhile: it is resolved again, the model is not asked."""
+    """The data against which the reply was resolved have changed: it is resolved again, without asking the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Input]):
-    """What an agent is asked about, and the revs of all it was shown (JSON).
+    """An agent's input, and the revs of everything it contains (JSON).
 
     The snapshot is stored with the reply (C9); `apply` compares the run's, which a restart may have brought back.
-    `reply` is set where there is nothing to ask about: it stands instead of a model's.
+    `reply` replaces the model's if there is nothing to ask about.
     """
 
     input: Input
@@ -75,9 +75,9 @@ class Prepared(Generic[Input]):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What a reply changed. `payload` is published as the agent's result, `refused` is reported with it.
+    """The changes by a reply. `payload` is published as the agent's result, `refused` is reported with it.
 
-    `reported` was refused too, and its events are written already.
+    `reported` are further refusals, whose events are written already.
     """
 
     payload: Mapping[str, Any]
@@ -92,7 +92,7 @@ class RefusalObserver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What happens after the commit. `applied` is None where what the run was about is gone."""
+    """The effects after the commit. `applied` is None if the input of the run is gone."""
 
     agent: str
     applied: Applied | None
@@ -100,7 +100,7 @@ class Effects:
     wake: Callable[[], None]
 
     def after_commit(self) -> None:
-        """Moves counters and wakes whatever waits for the change; called once, after C10."""
+        """Updates the metrics and wakes whatever waits for the change; called once, after C10."""
         if self.applied is not None:
             for count, outcomes in self.applied.counts:
                 for outcome, number in outcomes.items():
@@ -111,7 +111,7 @@ class Effects:
 
 
 class RunHandler(ABC, Generic[Input, Resolved]):
-    """One agent's part of a run, in steps that can be taken apart. `wake` is called after each commit.
+    """One agent's part of a run, in separate steps. `wake` is called after each commit.
 
     `agent` is its name in the runs table, `source` that in events, such as `agent:Archivist`.
 
@@ -132,7 +132,7 @@ class RunHandler(ABC, Generic[Input, Resolved]):
     async def prepare(self, run: Run) -> Prepared[Input]: ...
 
     async def ask(self, prepared: Prepared[Input]) -> AgentReply:
-        """One call of the model; none where the reply stands already. Raises the errors of `ChatModel.complete`."""
+        """Makes one call of the model, or none if there is a reply. Raises the errors of `ChatModel.complete`."""
         if prepared.reply is not None:
             return AgentReply(prepared.reply, "none")
         started = time.perf_counter()
@@ -142,21 +142,21 @@ class RunHandler(ABC, Generic[Input, Resolved]):
             self.took(prepared.input, time.perf_counter() - started)
 
     def took(self, asked: Input, seconds: float) -> None:
-        """Notes how long the model, its own or a shared one, took."""
+        """Records how long the model took, in its own or a shared call."""
 
     @abstractmethod
     async def _ask(self, asked: Input) -> AgentReply: ...
 
     @abstractmethod
     async def resolve(self, run: Run, prepared: Prepared[Input], reply: str) -> Resolved:
-        """The reply as typed proposals, with what its names and dates mean. Raises ModelReplyInvalid."""
+        """The reply as typed proposals, with its names and dates resolved. Raises ModelReplyInvalid."""
 
     def apply(
         self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
     ) -> Effects:
         """Writes all effects in the caller's transaction and publishes the result.
 
-        Raises StaleInput if what was shown has changed, StaleResolution if what the reply was resolved against has.
+        Raises StaleInput if the input has changed, StaleResolution if the data behind the resolved reply have.
         """
         snapshot = run.snapshot or prepared.snapshot
         self.refuse_if_changed(connection, run, snapshot)
@@ -166,7 +166,7 @@ class RunHandler(ABC, Generic[Input, Resolved]):
         return Effects(self.agent, applied, self._refusals, self._wake)
 
     def refuse_if_changed(self, connection: Connection, run: Run, snapshot: Mapping[str, Any]) -> None:
-        """Raises StaleInput where a message was edited or deleted since it was shown: it proves nothing any more."""
+        """Raises StaleInput if a message was edited or deleted since it was shown: it proves nothing any more."""
         shown = snapshot["messages"]
         if current_revs(connection, run.user_id, list(shown)) != dict(shown):
             raise StaleInput(f"messages changed while the {self.agent} read them")
@@ -175,4 +175,4 @@ class RunHandler(ABC, Generic[Input, Resolved]):
     def _write(
         self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
     ) -> Applied | None:
-        """None where what the run was about is gone."""
+        """Writes the effects. Returns None if the input of the run is gone."""

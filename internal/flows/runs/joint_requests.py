@@ -1,7 +1,7 @@
 """Agents that read a slice in one request: the first asks, and its reply is stored for the runs of the others too.
 
-The others' runs wait until the first has its reply; then each is applied like any reply that a crash left behind. They
-are halved and given up together; a run of which the input changed meanwhile asks by itself.
+The others' runs wait until the first has its reply; then each is applied like a reply stored before a crash. They
+are halved and given up together; a run whose input changed meanwhile asks by itself.
 """
 
 import time
@@ -23,7 +23,7 @@ from internal.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """Another agent's run over the same slice, as it is asked about."""
+    """Another agent's run over the same slice, with its input."""
 
     run: Run
     prepared: Prepared[Any]
@@ -34,7 +34,7 @@ Replies = list[tuple[Companion, AgentReply]]
 
 
 class Together:
-    """`asking` says, by agent, what it asks by a request: the first asks for all. Fewer than two agents ask apart."""
+    """Joint requests; `asking` makes each agent's prompt, the first asks for all. Fewer than two ask separately."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Together:
         )
 
     def companions_of(self, connection: Connection, run: Run) -> list[Run]:
-        """The runs that share the reply of this one: of the other agents over the same slice, not yet begun."""
+        """The runs that share the reply of this one: those of the other agents over the same slice, not yet begun."""
         if run.agent != self._first:
             return []
         found = open_runs.alongside(connection, run, self._others, next_only=True)

@@ -1,6 +1,6 @@
-"""Chooses which runs are worked on: owners in parallel, each in order; a run that crashed the process, alone.
+"""Chooses the runs to work on: owners in parallel, each in order; a run that crashed the process, alone.
 
-Level-triggered: what is due is a query, so a crash at any point loses no work. A handler has one agent's part.
+Level-triggered: due runs are found by a query, so a crash at any point loses no work. A handler is one agent's part.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 log = logging.getLogger(__name__)
 
 PARALLEL = 4
-"""Most runs at once: they wait for a model, and owners must not wait for one another."""
+"""The most runs at once: they wait for a model, and owners must not wait for one another."""
 
 REVIVED_AFTER = timedelta(days=1)
-"""After how long a run that ended the process is tried once more: a newer program, or more memory, may stand it."""
+"""Time after which a run that ended the process is tried again: a newer program, or more memory, may manage it."""
 
 
 class RunLoop:
-    """Starts runs that are ready, one run an owner and agent at a time, owners side by side."""
+    """Starts ready runs: one at a time for each owner and agent, several owners in parallel."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class RunLoop:
         worker: str | None = None,
         together: Together | None = None,
     ) -> None:
-        """`worker` is this process's name where others may work on the same store; None: there are none."""
+        """`worker` is the name of this process if others may work on the same store, else None."""
         self._database, self._clock, self._handlers, self._worker = database, clock, handlers, worker
         self._together = together or Together(database, None, (), {})
         self._attempts = RunAttempts(database, clock, config, observer, daily_cost_usd, notify, self._together, worker)
@@ -58,7 +58,7 @@ class RunLoop:
     async def start_ready(self) -> None:
         """Starts every run that may be worked on now; each that ends looks for the next.
 
-        What was interrupted again and again goes first and alone, once what is at work has ended.
+        Runs that were interrupted repeatedly go first and alone, after running ones have ended.
         """
         if self._fresh:
             await self._database.write(lambda c: runs.hurry_denied(c, self._clock.now()))
@@ -77,7 +77,7 @@ class RunLoop:
             self._start(handler, run)
 
     async def revive_interrupted(self) -> None:
-        """Tries once more, a day later, what was parked because the process ended in the middle of it."""
+        """Tries parked runs again after a day, if the process ended during them."""
         now = self._clock.now()
         await self._database.write(lambda c: runs.revive_interrupted(c, now, now - REVIVED_AFTER))
 
@@ -99,7 +99,7 @@ class RunLoop:
             )
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is running `seconds` to end, then cancels it: its claim ends with the process, or its lease."""
+        """Waits `seconds` for running runs, then cancels them: the claim ends with the process, or its lease."""
         self._stopping = True
         tasks = [*self._working.values(), *self._lookups]
         if tasks:

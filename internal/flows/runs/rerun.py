@@ -1,6 +1,6 @@
-"""Works on a slice once more: a message of it was edited, or its owner asks for it.
+"""Works on a slice again, because a message of it was edited or its owner asks for it.
 
-The new reply replaces the old one in the same transaction: what it does not state again goes, what it states again
+The new reply replaces the old one in the same transaction: what it does not repeat is removed, what it repeats
 keeps its ids, and nothing is counted twice.
 """
 
@@ -29,7 +29,7 @@ _OPEN: Final = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
 def after_edit(connection: Connection, message: Message, now: datetime) -> int:
     """Makes the slices of an edited message due again, for each agent that worked on them. Returns their number.
 
-    A slice that is still to be worked on needs nothing: its agent sees the new words.
+    Slices still to be worked on need nothing: their agents see the new words.
     """
     made = 0
     for episode_id, segment in episodes.lines_of_messages(connection, message.user_id, [message.id]):
@@ -44,13 +44,13 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> int:
 
 
 def again(connection: Connection, user_id: int, agent: str, now: datetime) -> int:
-    """Makes every slice on which an agent worked due again, in their order. Returns their number."""
+    """Makes every slice on which an agent has worked due again, in order. Returns their number."""
     taken: dict[str, set[int]] = {}
     chosen: list[Run] = []
     for run in reversed(runs.of_agent(connection, user_id, agent)):
         segments = set(range(run.first_n, run.last_n + 1))
         if segments & taken.setdefault(run.episode_id, set()):
-            continue  # a later run of the slice is the one that counts
+            continue  # the last run of a slice counts
         taken[run.episode_id] |= segments
         if run.state == RunState.APPLIED:
             chosen.append(run)
@@ -60,10 +60,10 @@ def again(connection: Connection, user_id: int, agent: str, now: datetime) -> in
 
 
 def known_people(connection: Connection, run: Run) -> list[Person]:
-    """The people whom the owner knows, as an archivist is shown them.
+    """The people whom the owner knows, for the archivist's prompt.
 
-    One that reads a slice again is not shown the sentences that only this slice supports: it would repeat them, though
-    its lines do not say them any more.
+    A rerun leaves out the sentences that only this slice supports: the archivist would repeat them, though
+    the lines do not say them any more.
     """
     known = people.listing(connection, run.user_id)
     if run.replaces is None:
@@ -85,7 +85,7 @@ def _without_own(connection: Connection, person: Person, lines: set[tuple[str, i
 
 
 def take_back_profiles(connection: Connection, run: Run) -> LostSupport:
-    """Removes what the slice supports in profiles; the new reply is about to support some of it again."""
+    """Removes the slice's support from profiles; the new reply restores some of it."""
     numbers = range(run.first_n, run.last_n + 1)
     return support_repository.drop_lines(connection, run.user_id, run.episode_id, list(numbers), run_id=run.replaces)
 
@@ -93,7 +93,7 @@ def take_back_profiles(connection: Connection, run: Run) -> LostSupport:
 def settle_profiles(
     connection: Connection, run: Run, lost: LostSupport, mentioned: Collection[int], now: datetime
 ) -> None:
-    """Removes what the new reply does not support again, with people whom nothing supports."""
+    """Removes what the new reply does not support again, and people without any support."""
     for person_id in lost.people - set(mentioned):
         if not support_repository.is_cited_in(connection, run.user_id, person_id, run.episode_id):
             support_repository.drop_mentions(connection, run.user_id, run.episode_id, person_id)

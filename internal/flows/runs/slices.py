@@ -1,4 +1,4 @@
-"""The numbered lines of one slice of an episode, and where each of them comes from."""
+"""The numbered lines of one slice of an episode, and the source of each."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from internal.people.operations import SourceLine
 from internal.scheduling.run import Run
 
 QUOTED: Final = 300
-"""Most characters that a transcript shows of what a line answers."""
+"""The most characters of a quoted message in a transcript."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceLine:
-    """One line of a slice. `message_id` and `message_rev` are of its message, None and 0 for other texts."""
+    """One line of a slice. `message_id` and `message_rev` are of its message; None and 0 for other texts."""
 
     shown: TranscriptLine
     segment: int
@@ -41,7 +41,7 @@ class SliceLine:
 
     @property
     def claimed(self) -> ClaimLine:
-        """The line as evidence of a fact, with the words as they were said."""
+        """The line as evidence of a fact, word for word."""
         return ClaimLine(self.segment, self.shown.text, self.message_id)
 
 
@@ -62,16 +62,16 @@ def revs(lines: Sequence[SliceLine]) -> dict[str, int]:
 
 
 def owner_speaks(lines: Sequence[SliceLine]) -> bool:
-    """Whether the owner himself says anything in these lines."""
+    """Whether any of these lines is the owner's own."""
     return any(line.shown.owners_word for line in lines)
 
 
 def evidence_texts(
     lines: Sequence[TranscriptLine], numbers: Collection[int], *, of_owner: bool = False
 ) -> tuple[str, ...]:
-    """What may support an item: the lines that it cites (none = all), what they answer, and the line before each.
+    """The texts that may support an item: lines that it cites (none = all), what they reply to, the line before each.
 
-    `of_owner`: it is the owner's to say, and no picture or file that came along says it for him.
+    `of_owner`: the owner must have said it, so that texts of attached pictures and files do not count.
     """
     cited = [line for line in lines if not numbers or line.number in numbers or line.number + 1 in numbers]
     texts = [without_attachments(line.text) if of_owner else line.text for line in cited]
@@ -80,7 +80,7 @@ def evidence_texts(
 
 
 def current_revs(connection: Connection, user_id: int, message_ids: Sequence[str]) -> dict[str, int]:
-    """The revs that these messages have now; deleted ones are left out."""
+    """The current revs of these messages; deleted ones are left out."""
     return {message.id: message.rev for message in dialogue.by_ids(connection, user_id, message_ids)}
 
 
@@ -92,7 +92,7 @@ def _line(number: int, part: Segment, messages: Mapping[str, Message], user: Use
 
 
 def message_line(number: int, message: Message, user: User, persona: str) -> TranscriptLine:
-    """A stored message as a transcript shows it."""
+    """A stored message as a line of a transcript."""
     assistant = message.role == "assistant"
     return TranscriptLine(
         number=number,
@@ -130,7 +130,7 @@ def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _confirmed_ids(message: Message) -> tuple[int, ...]:
-    """The Telegram ids in the message's own metadata; an id is never taken from a model's words."""
+    """The Telegram ids in the message's own metadata; ids are never taken from a model's words."""
     ids: list[int | None] = [message.sender_id] if message.speaker and (message.sender_id or 0) > 0 else []
     ids += [message.forward.user_id if message.forward else None]
     ids += [attachment.get("telegram_id") for attachment in message.attachments]

@@ -1,4 +1,4 @@
-"""Audits a chronicle as a whole, its line, judgements and entities, and repairs what can be mended."""
+"""Audits a whole chronicle, its line, judgements and entities, and repairs it where possible."""
 
 import logging
 from collections import defaultdict
@@ -30,21 +30,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _NAMES_A_CALL: Final = 100
-"""Names in one call of the language process: other questions wait behind it for a tenth of a second at most."""
+"""Names in one call of the language process, so that other questions wait a tenth of a second at most."""
 
 _PERSON: Final = "person"
 _ANYTHING: Final = "concept"
-"""The type of an entity without a closer one: it may be the same as a thing of any other."""
+"""The type of an entity without a specific one, which may be the same as a thing of any other type."""
 
 
 class LanguageRunner(Protocol):
     async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a function, called where morphology holds nothing up. Raises as `LanguageWorker.run_bulk`."""
+        """The result of a function, run when it delays no morphology. Raises what `LanguageWorker.run_bulk` raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Two entities that differ only in case, alphabet or declension. Of people the owner decides."""
+    """Two entities that differ only in case, alphabet or declension. The owner decides about people."""
 
     first: Name
     second: Name
@@ -62,7 +62,7 @@ class Duplicate:
 class RepairResult:
     """The result of a repair: `mended` by kind, and the audit before and after it; `doubled` are names still doubled.
 
-    Judgements and merges that it asked for are still to come when it returns: `judged` and `offered` count them.
+    Judgements and merges are only requested when it returns: `judged` and `offered` count them.
     """
 
     before: Audit
@@ -74,19 +74,19 @@ class RepairResult:
 
 
 class ChronicleAudit:
-    """Audits and repairs; `lifecycle` gives a session to those who judge it."""
+    """Audits and repairs; `lifecycle` creates the runs that judge a session."""
 
     def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, lifecycle: SessionLifecycle) -> None:
         self._database, self._clock, self._worker, self._lifecycle = database, clock, worker, lifecycle
 
     async def audit(self, user_id: int) -> Audit:
-        """The figures of one owner's chronicle now; nothing is changed."""
+        """The current figures of one owner's chronicle. Changes nothing."""
         found = await self._database.read(lambda c: audit.examine(c, user_id))
         names, doubled = await self._doubled(user_id)
         return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
 
     async def repair(self, user_id: int) -> RepairResult:
-        """Mends what can be mended, merges doubled things, has sessions judged, offers to merge doubled people."""
+        """Repairs what it can, merges duplicate things, has sessions judged, offers to merge duplicate people."""
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
         now = self._clock.now()
@@ -142,7 +142,7 @@ def _same_forms(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple
 
 
 def _keys(form: NameForms) -> Iterable[str]:
-    """Keys that two similar names share; sounds without their alphabet."""
+    """Keys that two similar names share, also by their sound in different alphabets."""
     return (*form.keys, *form.bases, *form.places, *(sound.split(":", 1)[1] for sound in form.sounds))
 
 
@@ -157,7 +157,7 @@ def _of_one_type(one: Name, other: Name) -> bool:
 
 
 def _may_be_one(connection: Connection, user_id: int, pair: Duplicate) -> bool:
-    """Whether two entities may be one: not people kept apart by accounts or owner, nor things that were split."""
+    """Whether two entities may be one: not people kept apart by accounts or the owner, nor split things."""
     if pair.first.person_id is None or pair.second.person_id is None:
         return not nodes.was_split(connection, user_id, pair.first.node_id, pair.second.node_id)
     source = people.get(connection, user_id, pair.second.person_id)
@@ -172,26 +172,26 @@ def _may_be_one(connection: Connection, user_id: int, pair: Duplicate) -> bool:
 
 
 def _merge(connection: Connection, user_id: int, pair: Duplicate, now: datetime) -> bool:
-    """Merges two things: the older one stays, unless only the other has a type. False if they cannot be merged."""
+    """Merges two things: the older one stays, unless only the other has a type. Returns False if that is impossible."""
     source, target = pair.second, pair.first
     if target.subtype == _ANYTHING != source.subtype:
         source, target = target, source
     try:
         entities.merge(connection, user_id, source.node_id, target.node_id, now=now, by="audit")
-    except (NotFound, Refused):  # it was merged into another of those that are alike
+    except (NotFound, Refused):  # it was merged into another similar one
         return False
     return True
 
 
 def _offer(connection: Connection, user_id: int, pair: Duplicate, now: datetime) -> bool:
-    """Asks the owner whether two people are one; the older one stays. False if he was asked before."""
+    """Asks the owner whether two people are one; the older one stays. Returns False if he was asked before."""
     source, target = pair.second.person_id or 0, pair.first.person_id or 0
     payload = {"source_id": source, "target_id": target, "reason": f"{pair.second.name} = {pair.first.name}"}
     return suggestion_repository.suggest(connection, user_id, "merge", target, payload, now=now) is not None
 
 
 def _doubles(pairs: Sequence[Duplicate]) -> int:
-    """The number of entities that are one too many: all but one of each connected group."""
+    """The number of superfluous entities: all but one of each connected group."""
     above: dict[str, str] = {}
 
     def root(node_id: str) -> str:

@@ -1,6 +1,6 @@
 """Writes the chronicle in the transactions of turns: messages join its line, and a session that closes gets its runs.
 
-`/db` opens a session, `/sa` goes on with it, `/ss` closes it; without a command the first message opens one and silence
+`/db` opens a session, `/sa` continues it, `/ss` closes it; without a command the first message opens one and silence
 closes it. Each topic of a chat has sessions of its own; silence is that of the whole dialogue.
 """
 
@@ -34,7 +34,7 @@ ANSWERING: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SessionLifecycle:
-    """Records turns in the chronicle. `agents` get a run over every session that closes."""
+    """Records turns in the chronicle. `agents` get a run over every closed session."""
 
     agents: Sequence[str] = ()
 
@@ -48,7 +48,7 @@ class SessionLifecycle:
         command: SessionCommand | None = None,
         about: str | None = None,
     ) -> bool:
-        """C2: adds a user's message to the line. True if it closed another session first, as `/db` does.
+        """C2: adds a user's message to the line. Returns whether it closed another session first, as `/db` does.
 
         `about` is the id of the answer that it replies to.
         """
@@ -64,7 +64,7 @@ class SessionLifecycle:
     def answered(
         self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
     ) -> ChronicleEvent:
-        """C4: adds an answer to the session of what it answers; one that is closed already is analysed with it."""
+        """C4: adds an answer to the session of its question; a closed one is analysed with it."""
         event, closed = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
         if (
             closed
@@ -83,9 +83,9 @@ class SessionLifecycle:
         before_seq: int | None = None,
         thread_id: int = 0,
     ) -> Session | None:
-        """`/ss` or `/db`: ends the open session of a topic and has it analysed. None if there is none.
+        """Closes the open session of a topic (`/ss` or `/db`) and has it analysed. None if there is none.
 
-        `before_seq` is the message that opens the next one: its own turn belongs to that.
+        `before_seq` is the message that opens the next session, to which its turn belongs.
         """
         session = chronicle.close(connection, user_id, now, thread_id)
         if session is not None:
@@ -97,12 +97,12 @@ class SessionLifecycle:
         return session
 
     def close_all(self, connection: Connection, user_id: int, now: datetime) -> None:
-        """C7, silence: ends the open sessions of all topics."""
+        """Closes the open sessions of all topics after a silence (C7)."""
         for session in chronicle_repository.open_sessions(connection, user_id):
             self.close(connection, user_id, now, thread_id=session.thread_id)
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
-        """Has a closed session judged again. False where it is open or being judged."""
+        """Has a closed session judged again. Returns False if it is open or being judged."""
         session = chronicle_repository.session(connection, user_id, session_id)
         held = runs.of_session(connection, user_id, session_id)
         busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
@@ -112,7 +112,7 @@ class SessionLifecycle:
         return True
 
     def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
-        """Has closed sessions judged that never were, or with `again` every one. Returns their number."""
+        """Has closed sessions judged that never were, or with `again` all of them. Returns their number."""
         closed = [
             session for session in chronicle_repository.listing(connection, user_id) if session.closed_at is not None
         ]
@@ -120,7 +120,7 @@ class SessionLifecycle:
         return sum(self.judge_again(connection, user_id, one.id, now) for one in wanted)
 
     def _analyse(self, connection: Connection, session: Session, now: datetime, due_at: datetime) -> None:
-        """Makes the runs of a closed session; one that has not begun yet is only made due at that time."""
+        """Creates the runs of a closed session; for a run that has not begun yet only its time is set."""
         for agent in self.agents:
             held = [run for run in runs.of_session(connection, session.user_id, session.id) if run.agent == agent]
             if held and held[-1].state is RunState.DUE:
@@ -155,13 +155,13 @@ def _tell_closed(connection: Connection, session: Session, command: SessionComma
 
 
 UNJUDGED: Final = SessionLifecycle()
-"""Where no agent looks at closed sessions."""
+"""The lifecycle without agents that judge closed sessions."""
 
 
 def after_edit(connection: Connection, message: Message, now: datetime) -> None:
-    """Gives the event of an edited message its new words; topic and mirror follow, and the session is judged again.
+    """Updates the event of an edited message, with its topic and mirror, and has the session judged again.
 
-    A session that is not judged yet needs nothing: its analyst sees the new words.
+    A session that is not judged yet needs no rerun: its analyst sees the new words.
     """
     chronicle.edited(connection, _spoken(message))
     for session_id in chronicle_repository.session_of_messages(connection, message.user_id, [message.id]).values():
@@ -169,9 +169,9 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> None:
 
 
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> RemovedEvents:
-    """Takes messages that are being erased out of the chronicle, before they leave the log.
+    """Removes messages that are being erased from the chronicle, before they are removed from the log.
 
-    What the analyst was shown and answered of their sessions is emptied; a session that was judged is judged again.
+    Prompts and replies of the analyst about their sessions are emptied; judged sessions are judged again.
     """
     lost = chronicle.lose_messages(connection, user_id, message_ids)
     for session_id in (*lost.gone, *lost.touched):
@@ -199,7 +199,7 @@ def _judge_anew(
 
 
 def drop_wiped(connection: Connection, user_id: int, holds: Callable[[str], bool]) -> None:
-    """Drops Analyses that lost their words to an erasure, and names sessions again without what `holds` finds."""
+    """Drops Analyses that lost their words in an erasure, and renames sessions whose names `holds` finds."""
     chronicle.drop_emptied(connection, user_id)
     chronicle.name_again(connection, user_id, holds)
 

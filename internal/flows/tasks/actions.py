@@ -1,4 +1,4 @@
-"""What an owner does with a task; notifications about it that were not sent yet are withdrawn with it."""
+"""The owner's actions on tasks; they withdraw notifications about a task that were not sent yet."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuth
 
 
 def mark_done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
-    """Marks a task as done, of a recurring one only this occurrence. Raises NotFound."""
+    """Marks a task as done; for a recurring one, only this occurrence. Raises NotFound."""
     withdraw_about(connection, user_id, task_id, "done", author.now)
     return service.mark_done(connection, user_id, task_id, author)
 
@@ -31,7 +31,7 @@ def cancel(connection: Connection, user_id: int, task_id: str, author: TaskAutho
 
 
 def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, author: TaskAuthor) -> Task:
-    """Puts a reminder off until `moment`. Raises NotFound, Conflict, Refused("past")."""
+    """Postpones a reminder until `moment`. Raises NotFound, Conflict, Refused("past")."""
     withdraw_about(connection, user_id, task_id, "postponed", author.now)
     return service.postpone(connection, user_id, task_id, moment, author)
 
@@ -39,7 +39,7 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
 def reschedule(connection: Connection, user_id: int, task_id: str, schedule: Schedule, author: TaskAuthor) -> Task:
     """Gives a task another time, which confirms a proposed one.
 
-    Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be sent again.
+    Raises NotFound, Refused("recurrence"), and Refused("past") if it would never be sent again.
     """
     withdraw_about(connection, user_id, task_id, "moved", author.now)
     moved = service.change(connection, user_id, task_id, author, schedule=schedule)
@@ -58,7 +58,7 @@ def drop(connection: Connection, user_id: int, task_id: str, author: TaskAuthor)
 
 
 def person_name(connection: Connection, task: Task) -> str | None:
-    """The name of the person a task is about; None if there is none."""
+    """The name of the person a task is about, or None."""
     if task.person_id is None:
         return None
     try:

@@ -27,10 +27,10 @@ Question = Callable[[User, Task, datetime], tuple[str, list[list[dict[str, str]]
 """The text that asks a user whether a task is meant, and its buttons in Bot API form."""
 
 TOO_OLD: Final = timedelta(days=7)
-"""What was said longer ago and names no day that is still ahead becomes no task: imports hold years."""
+"""The age of a line after which it makes no task unless it names a day that is still ahead: imports hold years."""
 
 LATE: Final = timedelta(days=1)
-"""A reminder that was asked for and whose moment passed meanwhile is sent at once, if it is no older."""
+"""The longest delay with which a requested reminder is still sent, at once, if its moment passed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class TaskChanges:
 
 
 def same_titles(titles: Sequence[str], known: Sequence[str]) -> list[list[int]]:
-    """For each title the indexes of the known titles that mean the same task."""
+    """For each title, the indexes of the known titles that mean the same task."""
     return [[n for n, other in enumerate(known) if same_task(title, other)] for title in titles]
 
 
@@ -66,7 +66,7 @@ def apply_reply(
     author: TaskAuthor,
     question: Question,
 ) -> TaskChanges:
-    """Writes everything in the caller's transaction; `known` are the tasks as they are now."""
+    """Writes everything in the caller's transaction; `known` are the current tasks."""
     writer = _TaskWriter(connection, run, user, {line.shown.number: line for line in lines}, known, author, question)
     writer.changes.refused += reply.refused
     for task in proposed:
@@ -102,7 +102,7 @@ class _TaskWriter:
             self.changes.refused.append(Refusal(reason, str(refusal)))
 
     def open_or_change(self, resolved: ResolvedTask) -> None:
-        """Opens a task, or brings a known one up to date that it is already."""
+        """Opens a task, or updates the known task that it means."""
         line = self._lines[resolved.proposed.line]
         schedule = schedule_of(resolved.proposed, line.shown, self._user.tz, self._user.lang)
         known = self._same(resolved, line, schedule)
@@ -132,10 +132,10 @@ class _TaskWriter:
         self.changes.counts[settled.outcome.value] += 1
 
     def take_back(self) -> None:
-        """Removes what the lines of the slice do not ask for (any more).
+        """Removes tasks that the lines of the slice do not ask for (any more).
 
-        An unconfirmed proposal is dropped; a task whose message was edited since is cancelled. What the owner confirmed
-        and nobody edited stays.
+        An unconfirmed proposal is dropped; a task whose message was edited since is cancelled. Tasks that he confirmed
+        without such an edit stay.
         """
         user_id, ids = self._run.user_id, [line.message_id for line in self._lines.values() if line.message_id]
         messages = dialogue.by_ids(self._connection, user_id, ids)
@@ -168,12 +168,12 @@ class _TaskWriter:
         return next((task for task in best_first if task.id not in self._mentioned), None)
 
     def _edited_at(self, line: SliceLine) -> datetime | None:
-        """When the line was edited last: a task opened for it in the chat may have got other words since."""
+        """When the line was last edited: a task opened for it in the chat may have got other words since."""
         message = dialogue.by_ids(self._connection, self._run.user_id, [line.message_id or ""])
         return message[0].edited_at if message else None
 
     def _moves(self, known: Task, line: SliceLine, schedule: Schedule, *, same_line: bool) -> bool:
-        """Whether the line states another time. An open task stays where its owner has it until he says otherwise."""
+        """Whether the line states another time. An open task keeps the owner's time until he says otherwise."""
         if schedule.due_at is None or _same_moment(schedule, known.schedule):
             return False
         settled_at = service.time_settled_at(self._connection, known)
@@ -183,9 +183,9 @@ class _TaskWriter:
         return same_line or line.said_at > settled_at
 
     def _is_late(self, proposed: ProposedTask, schedule: Schedule) -> bool:
-        """Whether it was asked for and its moment passed a little while ago: it is sent at once.
+        """Whether it was requested and its moment has just passed: it is sent at once.
 
-        Raises Refused("past") for what will never be sent.
+        Raises Refused("past") if it will never be sent.
         """
         now = self._author.now
         if schedule.due_at is None or first_firing(schedule, self._author.whole_day_at, now) is not None:
@@ -222,7 +222,7 @@ class _TaskWriter:
             self.changes.counts["changed"] += 1
 
     def _refuse_past(self, proposed: ProposedTask, line: SliceLine, schedule: Schedule) -> bool:
-        """Whether it is a reminder whose moment passed just now. Raises Refused for what is over or too old."""
+        """Whether it is a reminder whose moment has just passed. Raises Refused for past or old ones."""
         now = self._author.now
         if schedule.recurrence is not None or schedule.due_at is None:
             if now - line.said_at > TOO_OLD:
@@ -256,7 +256,7 @@ class _TaskWriter:
 
 
 def _same_moment(left: Schedule, right: Schedule) -> bool:
-    """Compares to the minute, as an agent gives times: `in two hours` was read to the second in the chat."""
+    """Whether two times are equal to the minute: agents give minutes, while `in two hours` was read to the second."""
     return _to_minute(left) == _to_minute(right)
 
 

@@ -1,4 +1,4 @@
-"""Finds what a turn asks to be reminded of, promises or waits for. Runs in the language process: imports no storage."""
+"""Finds requests for reminders, promises and waitings in a turn. Runs in the language process: imports no storage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from internal.language.text.spelling import Language, text_language
 from internal.tasks.model import TaskKind
 
 MOST: Final = 10
-"""Requests of one message that are granted at once; the task manager finds the rest."""
+"""The most requests of one message granted at once; the task manager finds the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One request, promise or rhythm. `time` is None where no moment was named; `message_id` is the message of it.
+    """One request, promise or rhythm. `time` is None if it names no moment; `message_id` is its message.
 
     `unread` are words that name a time and could not be read.
     """
@@ -45,18 +45,18 @@ _TIMELY: Final = pattern(
     r"|сьогодні|післязавтра|tomorrow|tonight|today|tmrw|через|in an?|week|month|year|недел|тиж|месяц|місяц|год[ау]"
     rf"|року|п'?ятни|{'|'.join((*WEEKDAYS, *MONTHS))})"
 )
-"""Words of nearly all times ahead."""
+"""Words that nearly all future times contain."""
 
 
 def may_open(text: str) -> bool:
-    """Whether a text may open tasks at once: false for most that do not, without a dictionary."""
+    """Whether a text may open tasks at once: false for most that do not, without using a dictionary."""
     return may_request(text) or may_promise(text) or may_be_promised(text) or _TIMELY.search(fold(text)) is not None
 
 
 def find_reminders(
     texts: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
 ) -> tuple[list[Reminder], bool]:
-    """The requests of a turn's messages, promises of both sides and rhythms, and whether they hold only requests."""
+    """The requests, promises of both sides and rhythms in a turn's messages, and whether these hold nothing else."""
     found: list[Reminder] = []
     only = True
     for message_id, text, at in texts:
@@ -75,7 +75,7 @@ def find_reminders(
 def _promises(
     read: Sequence[TaskFound], text: str, message_id: str, at: datetime, language: Language
 ) -> list[Reminder]:
-    """What nobody asks to be reminded of, and yet is plainly to be kept: promises, debts, rhythms, what is due."""
+    """Tasks that are plainly to be kept without a request for a reminder: promises, debts, rhythms, due things."""
     if any(one.asked for one in read):
         return []
     others = find_promised(text, at, text_language(text, language)) if may_be_promised(text) else []
@@ -88,7 +88,7 @@ def _promises(
 
 
 def _is_kept(one: TaskFound) -> bool:
-    """Whether it is the owner's promise, or to be done at a time that he stated."""
+    """Whether it is the owner's promise, or to be done at a stated time."""
     return one.kind == "promise" or (one.time is not None and one.time.sure)
 
 

@@ -1,6 +1,6 @@
-"""The task manager's part of a run over a slice: what it is shown, how its reply is resolved and applied (C8-C10).
+"""The task manager's part of a run over a slice: its prompt, and how its reply is resolved and applied (C8-C10).
 
-What a model made up is kept out: tasks that nobody asked for, and ends of tasks of which nobody spoke.
+Items that a model made up are refused: tasks and ends of tasks that no line supports.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ from internal.tasks.model import Task, TaskKind, time_of_day
 
 
 def grounded(reply: TaskReply, request: TaskManagerRequest, titles: Mapping[str, str]) -> TaskReply:
-    """The reply without what is refused as no_request_in_evidence or not_in_evidence.
+    """The reply without items that are refused as no_request_in_evidence or not_in_evidence.
 
     `titles` are those of the known tasks, by id. For the language process.
     """
@@ -61,7 +61,7 @@ class _Judge:
         return not ungrounded([proposed], self._request.owner.language)
 
     def settled(self, one: SettledTask) -> SettledTask | None:
-        """The end of a task with the line that tells of it; where none is cited, the last of the owner's that does."""
+        """The end of a task with a line that states it, the cited one or the owner's last; None without such a line."""
         title = self._titles.get(one.task_id, "")
         own = [line.number for line in reversed(self._request.transcript) if line.owners_word]
         found = next((number for number in ([one.line] if one.cited else own) if self.stated(title, number)), None)
@@ -71,7 +71,7 @@ class _Judge:
 AGENT: Final = service.AGENT
 
 SHOWN: Final = 100
-"""Most open tasks in one prompt: the next ones first, those without a date last."""
+"""The most open tasks in one prompt: the next ones first, those without a date last."""
 
 
 class PersonFinder(Protocol):
@@ -88,7 +88,7 @@ class TaskObserver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """What one slice shows the task manager."""
+    """The task manager's input for one slice."""
 
     request: TaskManagerRequest
     lines: tuple[SliceLine, ...]
@@ -97,7 +97,7 @@ class TaskInput:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTasks:
-    """A reply as proposals, each with the people it names and the known tasks that it may be.
+    """A reply as proposals, each with the people it names and the known tasks that it may mean.
 
     `known` are the revs, by id, of the tasks that were compared.
     """
@@ -108,7 +108,7 @@ class ResolvedTasks:
 
 
 class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
-    """The task manager's part of a run. `wake` is called after each commit: questions to the owner follow."""
+    """The task manager's part of a run. `wake` is called after each commit, to send questions to the owner."""
 
     agent = AGENT
     source = "agent:TaskManager"
@@ -127,7 +127,7 @@ class TaskHandler(RunHandler[TaskInput, ResolvedTasks]):
         wake: Callable[[], None],
         guarded: bool = False,
     ) -> None:
-        """`guarded`: a model answers, and what it makes up is refused."""
+        """`guarded`: a model answers, and items that it makes up are refused."""
         super().__init__(database, observer, persona_name=persona_name, wake=wake)
         self._manager, self._worker, self._names, self._guarded = manager, worker, names, guarded
         self._observer, self._question, self._whole_day_at = observer, question, time_of_day(whole_day_at)

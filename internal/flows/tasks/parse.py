@@ -14,12 +14,12 @@ from internal.language.worker.calls import LanguageCalls
 from internal.tasks.model import Schedule, TaskKind, recurrence_of
 
 LONGEST = 1000
-"""Most characters of a typed task."""
+"""The most characters of a typed task."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedTask:
-    """A task in its user's own words: the title without the time, and the time."""
+    """A task in the user's own words: the title without the time, and the time."""
 
     title: str
     schedule: Schedule
@@ -31,7 +31,7 @@ class TaskParser:
         self._language = language
 
     async def task(self, text: str, user: User, now: datetime) -> TypedTask:
-        """A task as typed, "buy bread tomorrow at 9". Raises Refused("no_title" | "too_long"), and what `run` does."""
+        """Parses a task, "buy bread tomorrow at 9". Raises Refused("no_title" | "too_long"), and what `run` raises."""
         if len(text) > LONGEST:
             raise Refused("too_long", f"at most {LONGEST} characters are expected")
         title, time = await self._language.run(_typed, text, now.astimezone(ZoneInfo(user.tz)), user.lang)
@@ -41,7 +41,7 @@ class TaskParser:
         return TypedTask(title, schedule, TaskKind.REMINDER if schedule.due_at else TaskKind.TASK)
 
     async def schedule(self, text: str, user: User, now: datetime) -> Schedule | None:
-        """A time as typed; None if none can be read. Raises what `run` does."""
+        """Parses a typed time; None if none can be read. Raises what `run` does."""
         if len(text) > LONGEST:
             return None
         at = now.astimezone(ZoneInfo(user.tz))
@@ -59,7 +59,7 @@ def _typed(text: str, at: datetime, language: Language) -> tuple[str, TimeFound 
 
 
 def schedule_in(time: TimeFound | None, tz: str) -> Schedule:
-    """The schedule of a time that was found in a text, in the zone it was said in."""
+    """The schedule of a time found in a text, in the zone of the speaker."""
     if time is None:
         return Schedule(tz=tz)
     rule = recurrence_of(time.recurrence, time.moment, tz) if time.recurrence else None

@@ -1,4 +1,4 @@
-"""Everything of one owner as a document he can keep and read."""
+"""Exports all data of one owner as a readable document."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ FORMAT: Final = "laplaced-export/2"
 
 
 def export_owner(connection: Connection, user_id: int, *, now: datetime) -> dict[str, Any]:
-    """`{"format", "user_id", "exported_at", "tables": {table: [row]}}`; vectors and other derived numbers left out."""
+    """`{"format", "user_id", "exported_at", "tables": {table: [row]}}`, without vectors and other derived numbers."""
     return {
         "format": FORMAT,
         "user_id": user_id,

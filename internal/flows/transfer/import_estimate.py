@@ -1,4 +1,4 @@
-"""Estimates an import: how much, from whom, from when, and what the archivist would cost."""
+"""Estimates an import: its size, its people, its period, and what the archivist would cost."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -12,14 +12,14 @@ from internal.knowledge.model import Segment
 from internal.llm.tokens import count_tokens
 
 REPLY_TOKENS = 500
-"""Tokens of one reply of the archivist, a guess: a few people and facts a slice."""
+"""Tokens of one reply of the archivist, estimated: a few people and facts per slice."""
 
 BESIDE_TOKENS = 500
-"""Tokens of a prompt beside instructions and transcript, a guess: the owner and the known people."""
+"""Tokens of a prompt besides instructions and transcript, estimated: the owner and the known people."""
 
 
 class Forecast:
-    """Counts drafts as they come; nothing of them is stored."""
+    """Counts drafts as they come, without storing them."""
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone
@@ -31,7 +31,7 @@ class Forecast:
         self.places: Counter[str] = Counter()
 
     def add(self, draft: EpisodeDraft, new: Collection[int]) -> None:
-        """Counts those segments of a draft that would be stored."""
+        """Counts the segments of a draft that would be stored."""
         segments = [segment for segment in draft.segments if segment.n in new]
         if not segments:
             return
@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def tokens(self) -> int:
-        """Tokens of prompts and replies together."""
+        """The tokens of prompts and replies together."""
         return self.prompt_tokens + self.calls * REPLY_TOKENS
 
     def _transcript(self, segments: list[Segment]) -> str:

@@ -1,4 +1,4 @@
-"""Stores what is new of imported conversations, each episode whole or not at all, nothing twice."""
+"""Stores what is new in imported conversations, each episode as a whole or not at all, nothing twice."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ ARCHIVIST = "archivist"
 
 @dataclass(frozen=True, slots=True)
 class OwnerTerms:
-    """What an importer has to know of an owner, and what the archivist has cost everybody so far.
+    """What an importer must know about an owner, and the archivist's cost for all owners so far.
 
     `tz` is an IANA name; `own_bot` the bot's own Telegram id, None before its first start.
     """
@@ -41,7 +41,7 @@ class OwnerTerms:
 class ImportedDrafts:
     """The result for some drafts: `new` has for each the numbers of its segments that were not stored before.
 
-    `known` were stored, `changed` of them with other words. The words that were imported first stay.
+    `known` ones were stored, `changed` of them with other words. The words imported first stay.
     """
 
     new: list[list[int]]
@@ -58,7 +58,7 @@ class ImportedDrafts:
 
 
 class ImportAdmission(Protocol):
-    """Decides who may have a memory here without having written yet."""
+    """Checks whether an owner may have a memory without having written."""
 
     async def stored(self, user_id: int) -> bool:
         """Whether a known or allowed user may have anything stored. Raises NotFound for any other."""
@@ -83,13 +83,13 @@ class Importer:
         self._admission = admission
 
     async def terms(self, user_id: int) -> OwnerTerms:
-        """Raises NotFound for an owner who is not let in, Refused while everything of his is about to be forgotten."""
+        """The owner's terms. Raises NotFound if he is not admitted, Refused while all his data is being forgotten."""
         await self._admission.stored(user_id)
         with acting_for(user_id):
             return await self._database.read(lambda c: _terms(c, user_id))
 
     async def take(self, user_id: int, drafts: Sequence[EpisodeDraft], *, dry_run: bool) -> ImportedDrafts:
-        """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only counts.
+        """Stores what is new, each episode in its own transaction, with shared commits; `dry_run` only counts.
 
         Raises what `add_episode` raises; the episodes before that stay.
         """
@@ -147,7 +147,7 @@ def _look(connection: Connection, user_id: int, draft: EpisodeDraft) -> Imported
     changed = 0
     for segment in draft.segments:
         if segment.key in stored:
-            # Replies were not stored at first, and name people as the export of the day does: they are no change.
+            # Earlier versions stored no replies, and exports name people by their current names: neither is a change.
             changed += split_reply(stored[segment.key])[1] != split_reply(segment.text or "")[1]
         elif segment.key not in seen:
             new.append(segment.n)
@@ -156,7 +156,7 @@ def _look(connection: Connection, user_id: int, draft: EpisodeDraft) -> Imported
 
 
 def sum_of_imports(several: Sequence[ImportedDrafts]) -> ImportedDrafts:
-    """What several imports did together."""
+    """The sum of several imports."""
     return ImportedDrafts(
         [numbers for taken in several for numbers in taken.new],
         known=sum(taken.known for taken in several),

@@ -1,4 +1,4 @@
-"""Reads an export back into a store that has nothing of its owner: the same rows under the same ids."""
+"""Imports an export into a store without data of its owner: the same rows under the same ids."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from internal.storage.tables import (
 from internal.storage.transfer import owner_export
 
 _MEMORY: Final = (messages, episodes_table, people_table, graph_nodes, claims)
-"""The tables that make a memory: a row in one of them means that the owner has one."""
+"""The tables that form a memory: an owner with a row in one of them has one."""
 
 
 _LAST_SEGMENT: Final = 2**31 - 1
@@ -44,7 +44,7 @@ _LAST_SEGMENT: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ReadExport:
-    """The number of rows of each table that were stored; all zero, and `known`, if this was read back before."""
+    """The number of stored rows of each table; all are zero, and `known` is set, if this was imported before."""
 
     user_id: int
     rows: Mapping[str, int]
@@ -54,8 +54,8 @@ class ReadExport:
 def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExport:
     """Stores an export (parsed JSON) as it is, in one transaction; vectors and terms follow in the background.
 
-    Does nothing where all its messages are stored already. Raises Refused("format" | "malformed" | "owner" |
-    "taken"), and Conflict where the owner has another memory here.
+    Does nothing if all its messages are stored already. Raises Refused("format" | "malformed" | "owner" |
+    "taken"), and Conflict if the owner has another memory here.
     """
     rows = owner_export.decoded(user_id, _checked(document, user_id))
     if users_table not in rows or len(rows[users_table]) != 1:
@@ -69,7 +69,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExp
     [owner] = rows[users_table]
     owner_export.put_user(connection, owner, role=_role(connection, owner["role"]))
     stored = owner_export.put_rows(connection, rows)
-    if chronicle not in rows:  # written by a program that kept none
+    if chronicle not in rows:  # written by a version without it
         audit.fill_from_log(connection, user_id)
     link_repository.derive(connection, user_id)
     make_findable(connection, user_id)
@@ -78,7 +78,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExp
 
 
 def make_findable(connection: Connection, user_id: int) -> None:
-    """Makes the search items of everything of an owner again; vectors and terms follow from them."""
+    """Recreates the search items of all data of an owner; terms and vectors follow from them."""
     for person in people.listing(connection, user_id):
         people.put_search_item(connection, person)
     for fact in fact_repository.every(connection, user_id):
@@ -96,7 +96,7 @@ def make_findable(connection: Connection, user_id: int) -> None:
 
 
 def _hide_as_earlier_versions(connection: Connection, user_id: int) -> None:
-    """Hides what waits to be forgotten according to an export of a version that had no rows, or none of messages."""
+    """Hides the targets of forgettings in an export of a version that had no rows for them, or none for messages."""
     for asked in forgettings.pending(connection, user_id):
         kinds = ("message",) if asked.kind in ("message", "episode") else DERIVED
         if not any(hidings.of_requests(connection, user_id, [asked.id], kind) for kind in kinds):
@@ -116,12 +116,12 @@ def _checked(document: Any, user_id: int) -> Mapping[str, Any]:
 
 
 def _role(connection: Connection, role: str) -> str:
-    """The role of the imported user: where the instance has an owner already, another owner becomes a member."""
+    """The role of the imported user: if the instance has an owner already, another owner becomes a member."""
     return Role.MEMBER.value if role == Role.OWNER.value and users.has_owner(connection) else role
 
 
 def _is_found_by_itself(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Whether a node has its own search item: no person, who has a profile, nor the owner, nor a part of another."""
+    """Whether a node has a search item of its own: not a person with a profile, the owner, or a merged node."""
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None or not memory.is_found_by_words(node) or node_id == owner_node_id(user_id):
         return False

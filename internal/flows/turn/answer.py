@@ -1,4 +1,4 @@
-"""Answers a turn: freezes what was asked (C3), recalls, lets the responder write, stores the answer (C4)."""
+"""Answers a turn: freezes the question (C3), recalls, lets the responder write, stores the answer (C4)."""
 
 import asyncio
 import contextlib
@@ -54,24 +54,24 @@ log = logging.getLogger(__name__)
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
 CUT = " …"
-"""Ends an answer that its length limit cut: it was paid for, and most of it is there."""
+"""The end of an answer that its length limit cut: it was paid for, and most of it is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Orders:
-    """What the words of a question, or a model that read them, ask to be done."""
+    """The orders in a question, from its words or from a model that read them."""
 
     requested: ReminderRequest | None
     commands: Commands
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the model is told of it."""
+        """Notes about the orders for the model."""
         return [one.note for one in self._asked]
 
     @property
     def sufficient(self) -> bool:
-        """Whether there is nothing else to answer."""
+        """Whether the question consists of orders only."""
         return bool(self._asked) and all(one.only for one in self._asked)
 
     @property
@@ -84,7 +84,7 @@ class Drafts(Protocol):
     """Shows an answer while it is written. Cosmetic: may be dropped, never fails."""
 
     async def begin(self, turn: Turn) -> None:
-        """Shows that an answer is being prepared; a later call, that it is prepared again."""
+        """Shows that an answer is being prepared, or prepared again."""
 
     async def show(self, turn: Turn, text: str) -> None:
         """Shows the Markdown written so far."""
@@ -145,13 +145,13 @@ class TurnFlow:
         )
 
     def preparing(self, turn: Turn) -> contextlib.AbstractContextManager[None]:
-        """Begins the recall for a turn that still collects messages, so that its answer waits for less."""
+        """Begins the recall for a turn that still collects messages, so that its answer comes sooner."""
         return self._requests.preparing(turn)
 
     async def answer(self, turn: Turn) -> None:
-        """Ends a turn whose window has closed.
+        """Answers a turn whose window has closed.
 
-        Raises what is no fault of the model's; the turn is open then, and `answer` is to be called again.
+        Raises errors that are not the model's; the turn stays open, and `answer` is to be called again.
         """
         stop = self._stops[turn.id] = asyncio.Event()
         try:
@@ -182,14 +182,14 @@ class TurnFlow:
                 return
 
     def stop(self, turn_id: str) -> bool:
-        """Ends the writing of an answer and keeps what is written so far. False if none is being written."""
+        """Stops writing an answer and keeps the text so far. Returns False if none is being written."""
         event = self._stops.get(turn_id)
         if event is not None:
             event.set()
         return event is not None
 
     async def _interrupted(self, turn: Turn) -> None:
-        """Takes back an attempt that an orderly shutdown interrupted: it did not fail."""
+        """Takes back an attempt that an orderly shutdown interrupted, as it did not fail."""
         await self._drafts.end(turn)
         await self._database.write(lambda connection: turns.discount(connection, turn))
 
@@ -229,7 +229,7 @@ class TurnFlow:
         return _Orders(new, commands)
 
     async def _written(self, question: PromptInputs, orders: _Orders, stop: asyncio.Event) -> Answer:
-        """Has the model write the answer, and takes out of it what it claims and nobody did. Raises ModelError."""
+        """Lets the model write the answer, and removes claims of actions that did not happen. Raises ModelError."""
         turn, requested, commands = question.turn, orders.requested, orders.commands
         reply = await self._write(question, orders.notes, stop)
         if not stop.is_set():
@@ -246,7 +246,7 @@ class TurnFlow:
         return Answer(reply, parts, requested, commands, request, below, stopped, spoken, private)
 
     def _kept_back(self, question: PromptInputs, request: ResponderRequest | None) -> Sequence[Rendered]:
-        """Says to the owner alone what kind of private things stayed out of words for others."""
+        """A line for the owner alone that says which kinds of private things were kept out of words for others."""
         if request is None or not request.kept_back or question.turn.chat_id < 0:
             return ()
         lang = question.user.lang
@@ -277,7 +277,7 @@ class TurnFlow:
     async def _stream(
         self, question: PromptInputs, request: ResponderRequest, written: list[str], stop: asyncio.Event
     ) -> ChatReply | None:
-        """Shows the reply while it is written, into `written` too. None if it was stopped."""
+        """Shows the reply while it is written, and collects it in `written`. Returns None if it was stopped."""
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
             while (delta := await or_stop(anext(deltas, None), stop)) is not None:
                 if delta.final is not None:
@@ -289,7 +289,7 @@ class TurnFlow:
     async def _failed(
         self, question: PromptInputs, error: ModelError, stop: asyncio.Event, last: AttemptLimits
     ) -> AttemptOutcome:
-        """Tries again after a pause; where that cannot help, or was done often enough, sends an apology."""
+        """Tries again after a pause, or sends an apology if that cannot help or was done often enough."""
         turn = question.turn
         if stop.is_set():
             return await self._keep(question, Answer(_STOPPED_REPLY, stopped=True))
@@ -323,6 +323,6 @@ class TurnFlow:
 
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
-"""Answers with the text so far of a model that was interrupted. The call recorder keeps its cost."""
+"""The reply of an interrupted model, with the text so far. The call recorder has its cost."""
 _GRANTED_REPLY = ChatReply("", "rules", Usage())
-"""Answers a question that is nothing but requests: the tasks that are opened are the answer."""
+"""The reply to a question that consists of requests: the opened tasks are the answer."""

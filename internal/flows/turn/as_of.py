@@ -1,4 +1,4 @@
-"""Answers questions about another time: what held at a moment. Question and answer stay out of the dialogue."""
+"""Answers questions about another time from the facts that held then. They do not become part of the dialogue."""
 
 import asyncio
 import contextlib
@@ -28,14 +28,14 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 WRITING_S: Final = 45.0
-"""Longest wait for the answer in words: the next such question waits for it, and the facts are an answer too."""
+"""Seconds to wait for the answer in words: the next such question waits, and the facts are an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
     """`text` is Markdown for the owner, None if the model failed or nothing was known; the facts are the answer then.
 
-    `facts` are those that held and belong to the question, the `cited` ones first: the text's ¹ is the first one.
+    `facts` are those that held and match the question, the `cited` ones first: the text's ¹ is the first one.
     """
 
     text: str | None
@@ -44,7 +44,7 @@ class PastAnswer:
 
 
 class AsOfQuestions:
-    """Answers questions as of a moment from facts alone: profiles have no history."""
+    """Answers questions as of a moment from facts alone, as profiles have no history."""
 
     def __init__(self, database: Database, facts: FactRecall, responder: Responder, persona: PersonaConfig) -> None:
         self._database, self._facts, self._responder, self._persona = database, facts, responder, persona
@@ -57,7 +57,7 @@ class AsOfQuestions:
         known_at: datetime | None = None,
         until: datetime | None = None,
     ) -> PastAnswer:
-        """Answers from what held at `as_of` (aware), or at any time in [as_of, until), as it was known at `known_at`.
+        """Answers from the facts at `as_of` (aware), or at any time in [as_of, until), as known at `known_at`.
 
         Raises NotFound for an unknown user.
         """
@@ -85,7 +85,7 @@ class AsOfQuestions:
         facts: Sequence[RecalledFact],
         standing: Sequence[StandingInstruction],
     ) -> ResponderRequest:
-        """The question as if it were asked at that moment; how it is answered is what the owner wants now."""
+        """The question as if it were asked at that moment, with the owner's current instructions."""
         return ResponderRequest(
             owner=OwnerProfile.of(user),
             persona_name=self._persona.name,

@@ -1,21 +1,21 @@
-"""How often an answer is tried: failures, silences and edits of the question are counted apart."""
+"""Limits the attempts at an answer: failures, silences and edits of the question are counted separately."""
 
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum, auto
 
 MAX_FAILURES = 3
-"""Failures of one answer in one process, before its user is sent an apology."""
+"""Failures of one answer in one process, after which an apology is sent."""
 
 MAX_SILENCES = 2
-"""Most attempts at which the model does not even begin: each costs the user the whole limit."""
+"""The most attempts at which the model does not even begin: each takes the whole time limit."""
 
 MAX_EDITS = 2
-"""Answers that an edit of the question may make useless. The next one is sent all the same."""
+"""The most answers that an edit of the question may discard; the next one is sent in any case."""
 
 MAX_STARTS = 10
-"""Attempts altogether, kept in the database: a question that kills the program must not do so for ever. More than the
-above, for mostly it is something else that kills it, and the question deserves its answer.
+"""The most attempts altogether, counted in the database: a question that kills the program must not do so for ever.
+Mostly something else kills it, hence more than the limits above.
 """
 
 
@@ -28,7 +28,7 @@ class AttemptOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimits:
-    """Whether a failure, a silence or an edit would not lead to another attempt."""
+    """Whether a failure, a silence or an edit would end the attempts."""
 
     failure: bool
     silence: bool
@@ -42,7 +42,7 @@ class Attempts:
         self._outcomes = Counter[AttemptOutcome]()
 
     def last(self, starts: int) -> AttemptLimits:
-        """What would end the attempt that begins now, the `starts`-th of all processes."""
+        """The outcomes that would end the attempt that begins now, the `starts`-th of all processes."""
         failures = 1 + self._outcomes[AttemptOutcome.FAILED] + self._outcomes[AttemptOutcome.SILENT]
         return AttemptLimits(
             failure=failures >= MAX_FAILURES or starts >= MAX_STARTS,

@@ -1,4 +1,4 @@
-"""Work that its user may cancel."""
+"""Lets a user cancel work."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
-    """The result of the work; None if it is stopped first, which cancels it."""
+    """The result of the work, or None if `stop` is set first, which cancels the work."""
     coming = asyncio.ensure_future(work)
     stopping = asyncio.create_task(stop.wait())
     try:

@@ -1,8 +1,8 @@
-"""The states of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
+"""The states of an outgoing message: about to be sent (C5), sent (C6), retried, unknown, refused or held.
 
-A message at which Telegram's server fails again and again holds up its chat for some seconds only: then the others pass
-it. Where the server fails at them too, they wait together and keep their order. A file is soon given up, and its user
-is told so.
+A message at which Telegram's server fails repeatedly delays its chat for some seconds only: then the others pass
+it. If the server fails at them too, they wait together and keep their order. A file is soon given up, and its user
+is notified.
 
 The policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both; after a
 second time it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
@@ -28,16 +28,16 @@ UNKNOWN_WAIT = timedelta(seconds=30)
 MAX_UNCERTAIN = 2
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
 MAX_ATTEMPTS = 50
-"""Attempts at one row: about four hours of an unreachable Telegram, after which it is shown as failed."""
+"""The most attempts at one row: about four hours without Telegram, after which it is shown as failed."""
 PATIENCE = 3
-"""Failures of Telegram's server at a message after which the others of its chat no longer wait for it."""
+"""Failures of Telegram's server at a message after which the others of its chat do not wait for it."""
 FILES = ("document", "photo")
 FILE_ATTEMPTS = 5
-"""Failures after which a file is given up, some 15 seconds: it is easily asked for again."""
+"""Failures after which a file is given up, some 15 seconds: the user can ask for it again."""
 
 
 class Delivery:
-    """Moves outbox rows through their states. Knows nothing of Telegram's wire."""
+    """Moves outbox rows through their states. It does not depend on Telegram's API."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class Delivery:
         self._unknown_wait, self._retry_base = unknown_wait, retry_base
 
     async def recover(self, bot_id: int, shards: Collection[int] | None = None) -> int:
-        """Marks what was being sent when the process died as unknown, or gives it up. Returns their number.
+        """Marks messages as unknown that were being sent when the process died, or gives them up. Returns their number.
 
-        `shards` limits this to chats that were another worker's. What other bots have to send waits until
-        their token is set again; what this one had to send before goes on.
+        `shards` limits this to another worker's former chats. Messages of other bots wait until
+        their token is set again; earlier messages of this bot are sent.
         """
         now = self._clock.now()
 
@@ -68,7 +68,7 @@ class Delivery:
         return await self._database.write(work)
 
     async def look(self, limit: int, shards: Collection[int] | None = None) -> tuple[list[OutboxRow], datetime | None]:
-        """The messages that may be sent now, one a chat, and when to look again: the earliest that waits becomes due.
+        """The messages that may be sent now, one a chat, and the time at which the earliest waiting one becomes due.
 
         `shards` limits this to their chats.
         """
@@ -81,7 +81,7 @@ class Delivery:
         return await self._database.glance(work)
 
     async def sending(self, row: OutboxRow) -> Outgoing | None:
-        """C5: what to send, an edit with its target. None if the row is settled already."""
+        """C5: the message to send, an edit with its target; None if the row is settled already."""
 
         def work(connection: Connection) -> Outgoing | None:
             return (
@@ -98,7 +98,7 @@ class Delivery:
 
         def work(connection: Connection) -> None:
             if not mailbox.mark_sent(connection, row.outgoing.user_id, row.id, tg_id):
-                return  # another worker took this for lost and has marked it already
+                return  # another worker assumed it lost and has marked it already
             events.append(
                 connection,
                 "message_sent",
@@ -115,7 +115,7 @@ class Delivery:
     async def retry(
         self, row: OutboxRow, error: str, after: float | None = None, *, server_failed: bool = False
     ) -> None:
-        """Puts off what was certainly not delivered (no connection, 429, 5xx) by `after` seconds or a growing pause.
+        """Postpones what was certainly not delivered (no connection, 429, 5xx) by `after` seconds or a growing pause.
 
         `server_failed`: Telegram was reached and failed (5xx), perhaps at this very message.
         """
@@ -138,19 +138,19 @@ class Delivery:
         await self._database.write(work)
 
     async def unknown(self, row: OutboxRow, error: str) -> None:
-        """Sends once more, after a while, what may have been delivered; gives up the second time."""
+        """Sends a message again after a while that may have been delivered; gives it up the second time."""
         now = self._clock.now()
         await self._database.write(lambda c: self._doubt(c, row, error, now))
 
     async def refused(self, row: OutboxRow, error: str, *, too_big: bool = False) -> None:
-        """Marks a row that will never be delivered as failed; its user is told that a file is."""
+        """Marks a row that will never be delivered as failed; for a file the user is notified."""
         now = self._clock.now()
         await self._database.write(
             lambda c: self._refuse(c, row, error, now, "file-too-big" if too_big else "file-failed")
         )
 
     async def left(self, row: OutboxRow, error: str) -> None:
-        """Holds everything for a user who blocked the bot until he writes again. A stranger gets nothing."""
+        """Holds all messages to a user who blocked the bot until he writes again. Messages to strangers are dropped."""
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
@@ -162,7 +162,7 @@ class Delivery:
         await self._database.write(work)
 
     async def moved(self, row: OutboxRow, chat_id: int) -> None:
-        """Moves what waits for a chat to its new id."""
+        """Moves the waiting messages of a chat to its new id."""
         due_at, old = self._clock.now(), row.outgoing.chat_id
 
         def work(connection: Connection) -> None:
@@ -172,7 +172,7 @@ class Delivery:
         await self._database.write(work)
 
     def _interrupted(self, connection: Connection, row: OutboxRow, now: datetime) -> bool:
-        """Whether a row that was interrupted may have been delivered. An edit is repeated: it shows the same again."""
+        """Whether an interrupted row may have been delivered. An edit is repeated, as it shows the same again."""
         if _addressed(connection, row.outgoing).repeatable:
             mailbox.postpone(connection, row.outgoing.user_id, row.id, now, "interrupted")
             return False
@@ -182,7 +182,7 @@ class Delivery:
     def _doubt(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
         mailbox.mark_unknown(connection, row.outgoing.user_id, row.id, now + self._unknown_wait, error)
         if row.uncertain + 1 >= MAX_UNCERTAIN:
-            # Else a program that dies whenever it sends would send the same message at every start.
+            # Otherwise a program that dies whenever it sends would send the same message at every start.
             self._refuse(connection, row, f"delivery unknown twice: {error}", now)
 
     def _refuse(
@@ -191,7 +191,7 @@ class Delivery:
         out = row.outgoing
         user = users.find(connection, out.user_id) if out.kind in (*FILES, "voice") else None
         if user is not None:
-            whole = out.dedupe.rpartition(":")[0] or out.dedupe  # of several parts one notice is enough
+            whole = out.dedupe.rpartition(":")[0] or out.dedupe  # one notice is enough for several parts
             notice = "speech-failed" if out.kind == "voice" else notice
             text, dedupe = self._phrases(user.lang, notice), f"{whole}:failed"
             notified = Outgoing(out.user_id, out.bot_id, out.chat_id, text, dedupe, thread_id=out.thread_id)
@@ -218,11 +218,11 @@ class Delivery:
 
 
 def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
-    """The message with the id of the one that it edits, if that was delivered by now."""
+    """The message with the id of the one that it edits, if that is delivered by now."""
     if out.replaces is None:
         return out
     replaced = mailbox.by_dedupe(connection, out.user_id, out.replaces)
-    if replaced is not None and replaced.stuck:  # it would come after what replaces it
+    if replaced is not None and replaced.stuck:  # it would arrive after its replacement
         mailbox.refuse(connection, out.user_id, replaced.id, "replaced")
     return replace(out, tg_id=replaced.tg_id if replaced else None)
 

@@ -13,10 +13,10 @@ from internal.dialogue.model import Message, Turn
 from internal.flows.turn.commands.model import ActionCard
 
 MOST_SPOKEN: Final = 4_000
-"""Characters of a spoken answer: services take 4,096."""
+"""The most characters of a spoken answer: services accept 4,096."""
 
 LATE: Final = timedelta(minutes=2)
-"""A turn opened so long after its message is answered among others: the answer shows what it answers."""
+"""Delay between a message and its turn after which the answer quotes it, as it comes among others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ class OutgoingPart:
 
 
 def answer_parts(parts: Sequence[Rendered], below: list[list[dict[str, Any]]] | None) -> list[OutgoingPart]:
-    """The messages of an answer, the last with the buttons `below` it."""
+    """The messages of an answer; the last one has the buttons `below` it."""
     last = len(parts) - 1
     return [OutgoingPart(part, below if n == last else None) for n, part in enumerate(parts)]
 
 
 def card_parts(card: ActionCard) -> list[OutgoingPart]:
-    """The messages of a card, the last with its buttons."""
+    """The messages of a card; the last one has its buttons."""
     return answer_parts(card.parts, card.keyboard)
 
 
 def react(connection: Connection, turn: Turn, message: Message, emoji: str, now: datetime) -> None:
-    """Has the bot react to a message that it got, where that says enough."""
+    """Lets the bot react to a message by an emoji, if that says enough."""
     if message.tg_id is not None:
         address = (turn.user_id, turn.bot_id, turn.chat_id)
         dedupe = f"turn:{turn.id}:react"
@@ -63,8 +63,8 @@ def enqueue(
 ) -> None:
     """Puts a turn's answer into the outbox; its first message replaces `placeholder`, an outbox key.
 
-    Its sending follows from the event `result`. `spoken`: as a voice message too. In a group, and where it comes
-    late, it replies to the last of the messages that it answers. What follows `for_owner` alone is never spoken.
+    Its sending follows from the event `result`. `spoken`: as a voice message too. In a group, or if it is
+    late, it replies to the last of the messages that it answers. The parts `for_owner` follow and are never spoken.
     """
     late = bool(to) and turn.opened_at - to[-1].timestamp > LATE
     address = (turn.user_id, turn.bot_id, turn.chat_id)

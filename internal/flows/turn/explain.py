@@ -1,4 +1,4 @@
-"""The sources of an answer: the facts, memories and messages that it cites, others that were given, and the people."""
+"""The sources of an answer: the facts, memories and messages that it cites, others in its prompt, and the people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from internal.people.model import Person
 from internal.storage.forgetting import forgettings
 
 Source = Fact | Node | Message | Episode | WebPage
-"""A source of an answer; an episode stands for a line that came by import or REST."""
+"""A source of an answer; an episode stands for a line of an import or of REST."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
-    """`cited` is in the order of the numbers in the answer, from ¹ on, None for what is gone.
+    """`cited` is in the order of the numbers in the answer, from ¹ on; None for sources that are gone.
 
-    `given` are those that the model was shown as well; `people` those whose profiles it was shown.
+    `given` are other sources in the prompt; `people` are those whose profiles it had.
     """
 
     reply: Message
@@ -42,7 +42,7 @@ class AnswerSources:
 
 
 def reply_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
-    """The answer that a Telegram message belongs to, as any part of it or as the question it answers."""
+    """The answer to which a Telegram message belongs, as any part of it or as its question."""
     said = sources.message_at(connection, user_id, bot_id, chat_id, tg_id)
     if said is not None:
         return said if said.role == "assistant" else sources.reply_to(connection, said)
@@ -78,7 +78,7 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
 
 
 def _messages(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Message]:
-    """The messages that exist and that their owner did not ask to forget."""
+    """The messages that exist and are not about to be forgotten."""
     if not ids:
         return {}
     to_forget, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
@@ -97,7 +97,7 @@ def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[
 
 
 def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:
-    """The people who are still known, each once: two may be one person by now."""
+    """The people who are still known, each once: two may have been merged since."""
     found: dict[int, Person] = {}
     for person_id in ids:
         try:

@@ -1,4 +1,4 @@
-"""The apology for an answer that a model did not write."""
+"""The apology for an answer that a model could not write."""
 
 from internal.access.model import Role, User
 from internal.errors import (
@@ -15,7 +15,7 @@ from internal.errors import (
 def sorry_key(error: ModelError, user: User) -> str:
     """The key of the sentence for a user."""
     owner = user.role is Role.OWNER
-    keys: dict[type[ModelError], str] = {  # what is more exact comes first
+    keys: dict[type[ModelError], str] = {  # more specific errors come first
         ModelUnknown: "model-unknown-owner" if owner else "model-denied",
         ModelAccessDenied: "model-denied-owner" if owner else "model-denied",
         ModelSilent: "model-silent",

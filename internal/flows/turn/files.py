@@ -1,4 +1,4 @@
-"""Files that came with a question: read before it is answered, and what the program itself says of them."""
+"""Files that came with a question: read before it is answered, and the program's own lines about them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -17,44 +17,44 @@ from internal.language.text.spelling import unquoted
 from internal.storage.database import Database
 
 LONGEST: Final = 8_000
-"""Characters of a file that a tool reads at once."""
+"""The most characters of a file that a tool reads at once."""
 
 _QUOTED: Final = 300
-"""Characters of the words in a picture that are quoted."""
+"""The most characters of the words in a picture that are quoted."""
 
 Keyboard = list[list[dict[str, Any]]] | None
 """Buttons in Bot API form."""
 
 Progress = Callable[[str], Awaitable[None]]
-"""Shows how far the reading is."""
+"""Shows the progress of reading."""
 
 
 async def unseen(line: str) -> None:
-    """Shows progress to nobody."""
+    """Ignores progress."""
 
 
 class Files(Protocol):
-    """Reads the files that came with messages."""
+    """Reads the files of messages."""
 
     async def read_of(self, user: User, messages: Sequence[Message], progress: Progress) -> datetime:
-        """Returns when each of their files is read, or never will be: the time of that."""
+        """Waits until each of their files is read or has failed. Returns the time of that."""
 
     def below(self, user: User, messages: Sequence[Message]) -> Keyboard:
-        """The buttons below the line that something in these messages cannot be heard now."""
+        """The buttons below the line that a recording in these messages cannot be heard now."""
 
 
 def has_file(message: Message) -> bool:
-    """Whether something was read in a file that came with a message."""
+    """Whether a file of a message was read successfully."""
     return any(one.get(READ) for one in message.attachments)
 
 
 def unread_files(question: PromptInputs) -> list[Message]:
-    """The messages of a question with files that nothing is known of yet."""
+    """The messages of a question with files that were not read yet."""
     return [message for message in question.asked if due(message.attachments)]
 
 
 async def with_files(question: PromptInputs, files: Files, database: Database, progress: Progress) -> PromptInputs:
-    """The question with the text of its files, which are read first."""
+    """Reads the files of a question and returns it with their text."""
     await files.read_of(question.user, unread_files(question), progress)
     return await database.read(lambda c: read_question(c, question.turn))
 
@@ -80,9 +80,9 @@ def read_file(
 
 
 def of_files_alone(asked: Sequence[Message], phrases: IntakePhrases, user: User) -> str | None:
-    """What there is to say to files without a word: that they are kept, or why one cannot be read.
+    """The reply to files without a message: that they are stored, or why one cannot be read.
 
-    None if something was said, be it in a file of a voice.
+    None if there are words, in the message or in a recording.
     """
     attachments = [one for message in asked for one in message.attachments]
     marks = [str(one[READ]) for one in attachments if one.get(READ)]
@@ -107,7 +107,7 @@ def of_files_alone(asked: Sequence[Message], phrases: IntakePhrases, user: User)
 
 
 def unread_lines(asked: Sequence[Message], phrases: IntakePhrases, user: User) -> str:
-    """A line for each file that could not be read; of a picture that nobody saw, with the words in it."""
+    """A line for each file that could not be read; for a picture without description, with the words in it."""
     failed = [one for message in asked for one in message.attachments if FAILED in one]
     words = [_words_in(one)[:_QUOTED] for one in failed if one[FAILED] == "unseen" and _words_in(one)]
     said = [_seen_line(" · ".join(words), phrases, user)] if words else []
@@ -130,13 +130,13 @@ def _words_in(attachment: Mapping[str, Any]) -> str:
 
 
 def _setting(phrases: IntakePhrases, user: User, kind: str) -> str:
-    """A hint for the operator: the setting by which such files are read."""
+    """A hint for the bot owner: the setting for reading such files."""
     setting = "media.transcription" if kind in SPOKEN else "media.vision" if kind == "photo" else ""
     return phrases(user.lang, "cannot-read-setting", setting=setting) if setting and user.role is Role.OWNER else ""
 
 
 def failure_line(phrases: IntakePhrases, lang: Language, kind: str, name: str, reason: str) -> str:
-    """Why a file could not be read, or not wholly."""
+    """The line that says why a file could not be read, or not completely."""
     if kind in SPOKEN:
         return phrases(lang, "voice-failed", reason=reason)
     if kind == "photo":
@@ -145,7 +145,7 @@ def failure_line(phrases: IntakePhrases, lang: Language, kind: str, name: str, r
 
 
 def _says_nothing(attachment: Mapping[str, Any]) -> bool:
-    """Whether it came without words: a file, or a picture that nobody saw and that has none."""
+    """Whether it came without words: a file, or a picture without description and without words in it."""
     mark = str(attachment[READ])
     return mark.startswith(_FILE) or (FAILED in attachment and mark == f"[{attachment['kind']}]")
 
@@ -154,7 +154,7 @@ _FILE: Final = "[file "
 
 
 def _of_others(one: Message) -> bool:
-    """Whether a message brings words of somebody else along."""
+    """Whether a message contains words of somebody else."""
     quotes = one.quoted is not None and one.quoted.by == "other"
     read = any(each.get(READ) and each.get("kind") not in ("voice", "video_note") for each in one.attachments)
     own = one.content.removeprefix("[voice] ").removeprefix("[video_note] ")
@@ -162,6 +162,6 @@ def _of_others(one: Message) -> bool:
 
 
 def beside_others(question: PromptInputs, passages: Sequence[RecalledPassage]) -> bool:
-    """Whether a prompt holds words of somebody else: a group, forwards, quotes, files, imports, pages."""
+    """Whether a prompt contains words of somebody else: a group, forwards, quotes, files, imports, pages."""
     theirs = any(one.kind != "message" or any(line.kind == "other" for line in one.lines) for one in passages)
     return theirs or question.turn.chat_id < 0 or any(map(_of_others, (*question.asked, *question.earlier)))

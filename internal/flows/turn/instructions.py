@@ -1,6 +1,6 @@
-"""Keeps the standing instructions that the owner's own words give, in the transaction that stores his message (C2).
+"""Stores standing instructions from the owner's own words, in the transaction that stores his message (C2).
 
-They are preferences of the category "instruction", resting on the message. A newer one ends those whose place it takes.
+They are preferences of the category "instruction", supported by the message. A newer one ends those it replaces.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,14 +26,14 @@ from internal.storage import evidence
 from internal.storage.evidence import UNPUBLISHED
 
 MOST: Final = 30
-"""Most instructions of a prompt, the newest."""
+"""The most instructions in a prompt, the newest."""
 
 SHOWN: Final = 300
-"""Characters of an instruction in a prompt."""
+"""The most characters of an instruction in a prompt."""
 
 
 def active(connection: Connection, user_id: int) -> list[StandingInstruction]:
-    """The instructions that hold, oldest first, numbered from 1."""
+    """The active instructions, oldest first, numbered from 1."""
     nodes = _active(connection, user_id)
     return [
         StandingInstruction(n, node.id, str(node.properties[NAMING["Preference"]])[:SHOWN], node.dated)
@@ -42,11 +42,11 @@ def active(connection: Connection, user_id: int) -> list[StandingInstruction]:
 
 
 def keep(connection: Connection, message: Message, now: datetime) -> None:
-    """Keeps what a message of the owner's instructs; somebody else's words instruct nothing."""
+    """Stores the instructions in a message of the owner; other people's words instruct nothing."""
     if message.role != "user" or message.forward is not None or message.hidden:
         return
     for found in find_instructions(message.content):
-        if names_owner(found.text):  # the turn sees to it, with a way back
+        if names_owner(found.text):  # the turn handles it, with a button to undo it
             continue
         ended = [node for node in _active(connection, message.user_id) if found.ends(_as_found(node))]
         stated = {"preference": found.text, "category": INSTRUCTION, "status": "active", "strength": 1.0}
@@ -57,13 +57,13 @@ def keep(connection: Connection, message: Message, now: datetime) -> None:
 
 
 def keep_again(connection: Connection, message: Message, now: datetime) -> None:
-    """As `keep`, for a message that was edited: what only its former words instructed goes."""
+    """Like `keep`, for an edited message: instructions that only its former words gave are removed."""
     memory.remove_message_observations(connection, message.user_id, message.id, now=now)
     keep(connection, message, now)
 
 
 def _active(connection: Connection, user_id: int) -> list[Node]:
-    """The newest first."""
+    """The active instructions, newest first."""
     nodes = repository.listing(connection, user_id, "Preference", ("active",), limit=MOST)
     found = [node for node in nodes if node.properties.get("category") == INSTRUCTION]
     to_forget = messages_to_forget(connection, user_id) if found else set()
@@ -71,7 +71,7 @@ def _active(connection: Connection, user_id: int) -> list[Node]:
 
 
 def _rests_on_others(connection: Connection, node: Node, to_forget: Collection[str]) -> bool:
-    """Whether an instruction stays without these messages: one that is being answered hides nothing by itself yet."""
+    """Whether an instruction stays without these messages: a message being answered hides nothing by itself yet."""
     stored = memory.observations_of(connection, node.user_id, node.id)
     support = evidence.rows(connection, node.user_id, "observation", [one.id for one in stored])
     said = [row.message_id for rows in support.values() for row in rows]
@@ -84,14 +84,14 @@ def _as_found(node: Node) -> FoundInstruction:
 
 
 def _end_instruction(connection: Connection, message: Message, node: Node, now: datetime) -> None:
-    if node.owner_set("status"):  # only the owner's own change replaces that, and these are his words
+    if node.owner_set("status"):  # only the owner can replace his own change, and these are his words
         memory.set_status(connection, message.user_id, node.id, "ended", now=now)
     else:
         _observe(connection, message, NodeRef("Preference", {"status": "ended", "strength": 1.0}, node.id), now)
 
 
 def _observe(connection: Connection, message: Message, ref: NodeRef, now: datetime) -> Sequence[Any]:
-    """Records that a message says so; returns the node's id. What is being forgotten is refused."""
+    """Records that a message supports the node; returns its id. Refuses a node that is being forgotten."""
     stored = episodes.lines_of_messages(connection, message.user_id, [message.id])
     episode_id, segment = stored[0] if stored else (UNPUBLISHED, message.seq)
     line = ObservedLine(episode_id, segment, message.timestamp, message.content, message.id)

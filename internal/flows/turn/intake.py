@@ -1,4 +1,4 @@
-"""Stores a message: row, number, dialogue state, turn, event and the settled update commit as one (C2)."""
+"""Stores a message: row, number, dialogue state, turn, event and the settled update are committed together (C2)."""
 
 import logging
 from collections.abc import Sequence
@@ -37,17 +37,17 @@ from internal.storage.types import new_id
 log = logging.getLogger(__name__)
 
 TELEGRAM_RESOLUTION = timedelta(seconds=1)
-"""Telegram dates messages in whole seconds, so two that are `group_window` apart may look a second further apart."""
+"""Telegram's times are whole seconds, so that messages `group_window` apart may seem a second further apart."""
 
 LONGEST_COLLECTION = timedelta(seconds=30)
-"""A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
+"""The longest time that a turn collects messages, however fast its user goes on writing: he waits for an answer."""
 
 
 ALBUM = timedelta(seconds=1)
-"""How long the next picture of an album is waited for, where messages are not grouped otherwise."""
+"""How long the next picture of an album is waited for if messages are not grouped otherwise."""
 
 ALONE = timedelta(minutes=5)
-"""How long a file is left to the turn of its message; then a job reads it."""
+"""How long a file is left to the turn of its message, until a job reads it."""
 
 
 class IntakePhrases(Protocol):
@@ -57,9 +57,9 @@ class IntakePhrases(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """What C2 stored: the message, and the turn that will answer it, None where no turn will.
+    """What C2 stored: the message, and the turn that will answer it, or None without one.
 
-    `closed` = it opened a session and ended the one before.
+    `closed`: it opened a session and closed the one before.
     """
 
     message: Message | None
@@ -68,7 +68,7 @@ class StoredMessage:
 
 
 class Intake:
-    """Stores incoming messages. What is over a limit is stored too, and gets a plain answer instead of a turn."""
+    """Stores incoming messages. Messages over a limit are stored too, and get a plain answer instead of a turn."""
 
     def __init__(
         self,
@@ -81,27 +81,27 @@ class Intake:
         lifecycle: SessionLifecycle = UNJUDGED,
         reads: frozenset[str] = frozenset(),
     ) -> None:
-        """Files of the kinds that it `reads` become artifacts."""
+        """Files of kinds that it `reads` become artifacts."""
         self._reads = reads
         self._database, self._clock, self._buffers = database, clock, buffers
         self._access_config, self._phrases, self._window = access_config, phrases, group_window
         self._lifecycle = lifecycle
 
     async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> StoredMessage:
-        """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
+        """Stores a new message, once. Without `answer` it opens no turn, as a handler replies to it."""
         now = self._clock.now()
         with acting_for(user.user_id):
             taken, refusal = await self._database.write(
                 changes_together(lambda c: self._take(c, update_n, user, incoming, now, answer=answer)), point="C2"
             )
-        if refusal is not None:  # the message is kept all the same: it is his owner's
+        if refusal is not None:  # the message is kept all the same, as it belongs to its owner
             log.info("author_not_stored", extra={"reason": refusal})
         if taken.message is not None:
             self._buffers.add(taken.message, now)
         return taken
 
     def keeps(self, attachments: Sequence[dict[str, Any]]) -> bool:
-        """Whether one of these becomes an artifact."""
+        """Whether any of these becomes an artifact."""
         return any(FILE in one and one["kind"] in self._reads for one in attachments)
 
     async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
@@ -111,7 +111,7 @@ class Intake:
             return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
 
     async def react(self, update_n: int, reaction: Reaction) -> None:
-        """Makes a reaction to an answer Feedback on it; one to anything else is settled and leaves nothing."""
+        """Stores a reaction to an answer as Feedback on it; a reaction to another message is settled without effect."""
         now = self._clock.now()
         with acting_for(reaction.user_id):
             await self._database.write(lambda c: _react(c, update_n, reaction, now))
@@ -161,9 +161,9 @@ class Intake:
         return StoredMessage(message, turn, closed), refusal
 
     def _files_of(self, incoming: Incoming) -> tuple[Incoming, dict[str, tuple[str, dict[str, Any]]]]:
-        """The message with an artifact for each file that can be read, and these files; none where there is no reader.
+        """The message with an artifact for each file that can be read, and these files; none if there is no reader.
 
-        How a file is fetched is nothing that a message says.
+        The message does not contain how a file is fetched.
         """
         if not any(FILE in one for one in incoming.attachments):
             return incoming, {}
@@ -199,9 +199,9 @@ class Intake:
         return turns.open_turn(connection, incoming, now=now, close_at=close_at, seq=message.seq, id=message.turn_id)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
-        """Compares Telegram's own dates: messages sent together are answered together, however late they are read."""
+        """Compares Telegram's times: messages sent together are answered together, however late they are received."""
         if not (self._window or incoming.album) or now > self._longest(turn) or incoming.command == OPENING:
-            return False  # a message that opens a session is answered in it, those before it in the one before
+            return False  # a message that opens a session is answered in it, earlier ones in the session before
         last = dialogue.between(connection, turn.user_id, turn.last_seq, turn.last_seq)
         if last and incoming.speaker is not None and last[0].sender_id != incoming.speaker.id:
             return False
@@ -240,7 +240,7 @@ class Intake:
 
 
 def _with_words(connection: Connection, incoming: Incoming, quoted: Quoted) -> Quoted:
-    """What a message answers, with what was heard or seen in it: Telegram only knows that it was a voice or picture."""
+    """The quoted message with what was heard or seen in it: Telegram only reports a recording or picture."""
     if incoming.reply_to is None or not quoted.text.startswith("["):
         return quoted
     there = dialogue.find_incoming(connection, replace(incoming, tg_id=incoming.reply_to))
@@ -248,7 +248,7 @@ def _with_words(connection: Connection, incoming: Incoming, quoted: Quoted) -> Q
 
 
 def _answer_to(connection: Connection, incoming: Incoming) -> str | None:
-    """The id of the answer to which a message is a reply, or to whose question."""
+    """The id of the answer to which a message replies, or whose question it replies to."""
     if incoming.reply_to is None:
         return None
     said = reply_at(connection, incoming.user_id, incoming.bot_id, incoming.chat_id, incoming.reply_to)
@@ -300,7 +300,7 @@ def _append_event(
 
 
 def _remember_authors(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
-    """Creates or updates who speaks, and the author of a forward, by Telegram id. The reason if that is refused."""
+    """Creates or updates the speaker, and the author of a forward, by Telegram id. Returns the reason of a refusal."""
     origin, speaker, refused = incoming.forward, incoming.speaker, None
     named = [] if speaker is None else [people.TelegramAccount(speaker.id, speaker.name, speaker.username)]
     if origin is not None and origin.user_id is not None:

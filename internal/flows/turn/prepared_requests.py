@@ -1,4 +1,4 @@
-"""The responder's requests of open turns, each built as soon as its message is there and used when its turn begins."""
+"""The responder's requests of open turns, each built as soon as the message arrives and used when the turn begins."""
 
 import asyncio
 import contextlib
@@ -22,13 +22,13 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 Lane = tuple[int, str]
-"""A bot and its chat (and topic): turns of one lane are answered one after the other."""
+"""A bot and its chat (and topic), whose turns are answered one after another."""
 
 
 class Requests:
     """Builds each request once for all attempts at the same question, since recall costs time and model calls.
 
-    `preparing` begins it while the turn still collects messages. What it built is used only if nothing that it read has
+    `preparing` begins while the turn still collects messages. Its result is used only if nothing that it read has
     changed since: the messages, the dialogue before them, the user, and the owner's memory.
     """
 
@@ -49,7 +49,7 @@ class Requests:
 
     @contextlib.contextmanager
     def preparing(self, turn: Turn) -> Iterator[None]:
-        """Begins to build the request for the messages that are there, and goes on after the block unless it raises.
+        """Begins to build the request for the current messages, and continues after the block unless that raises.
 
         A failure is only logged.
         """
@@ -62,7 +62,7 @@ class Requests:
             raise
 
     async def of(self, question: PromptInputs) -> ResponderRequest:
-        """The request for a question: as prepared or as built for an earlier attempt, else built now."""
+        """The request for a question: prepared, or built for an earlier attempt, or built now."""
         lane = _lane(question.turn)
         if (preparing := self._preparing.get(lane)) is not None:  # stays there, so that `drop` ends one given up here
             await asyncio.wait([preparing])
@@ -80,7 +80,7 @@ class Requests:
         return None if built is None else built[0]
 
     def shorten(self, question: PromptInputs) -> None:
-        """Leaves out what the model had no room for. Raises ModelContextExceeded if nothing is left to leave out."""
+        """Leaves out what exceeded the model's context. Raises ModelContextExceeded if nothing is left to leave out."""
         built, request = self._built[_lane(question.turn)]
         self._built[_lane(question.turn)] = (built, shortened(request))
 
@@ -90,12 +90,12 @@ class Requests:
         return request.toolbox.reminders if isinstance(request.toolbox, Toolbox) else ()
 
     def actions_of(self, question: PromptInputs) -> Sequence[Action]:
-        """What else the model asked for by tools while it answered."""
+        """The other actions that the model asked for by tools while it answered."""
         request = self._built[_lane(question.turn)][1]
         return request.toolbox.actions if isinstance(request.toolbox, Toolbox) else ()
 
     def has_read(self, question: PromptInputs) -> bool:
-        """Whether the model read somebody else's page while it answered."""
+        """Whether the model read a web page while it answered."""
         toolbox = self._built[_lane(question.turn)][1].toolbox
         return isinstance(toolbox, Toolbox) and toolbox.has_read
 
@@ -105,7 +105,7 @@ class Requests:
         return request is not None and isinstance(request.toolbox, Toolbox) and request.toolbox.by_voice
 
     def last(self, turn: Turn) -> ResponderRequest | None:
-        """The request that the turn's latest attempt sent; None if it sent none."""
+        """The request of the turn's latest attempt, or None."""
         built = self._built.get(_lane(turn))
         if built is None or built[0].turn.id != turn.id:
             return None
@@ -113,7 +113,7 @@ class Requests:
         return request if request.toolbox is None else request.toolbox.extended(request)
 
     def drop(self, turn: Turn) -> None:
-        """Forgets what was built for a turn that ended."""
+        """Drops the requests of a turn that ended."""
         self._cancel(_lane(turn))
         self._built.pop(_lane(turn), None)
 
@@ -126,7 +126,7 @@ class Requests:
         return replace(request, toolbox=self._toolbox(question, request))
 
     def _toolbox(self, question: PromptInputs, request: ResponderRequest) -> Toolbox:
-        """An empty one: what the model asked for in an attempt that failed is not done."""
+        """An empty toolbox, since requests of the model in a failed attempt are not carried out."""
         return Toolbox(
             self._database,
             self._prompts,
@@ -145,7 +145,7 @@ class Requests:
             if question.text.strip():
                 with caused_by(turn=turn.id):
                     self._built[_lane(turn)] = (question, await self._build(question))
-        except Exception:  # border of the preparation: the request is rebuilt when the turn begins
+        except Exception:  # outermost handler of the preparation: the request is built again when the turn begins
             log.exception("request_not_prepared", extra={"turn": turn.id})
 
 

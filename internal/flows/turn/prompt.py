@@ -41,37 +41,37 @@ from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskState
 
 HISTORY = 200
-"""Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+"""The most earlier messages considered for the recent dialogue; the token budget cuts further."""
 
 UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "poll"})
-"""Kinds of attachments whose content the model is not shown, only that there was one."""
+"""Kinds of attachments whose content the model does not see, only that they exist."""
 
 LONGEST = 4096
-"""Most characters shown of what the question answers: "translate this" needs all of it."""
+"""The most characters of a quoted message: "translate this" needs all of it."""
 
 SOON = timedelta(days=7)
 MOST_TASKS = 20
-"""Open tasks that every prompt shows: due within SOON or overdue."""
+"""The most open tasks in every prompt: due within SOON or overdue."""
 
 INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
-"""Changes that follow every message: they make it easier to find, and say nothing new."""
+"""Changes that follow every message: they make it easier to find, but add no knowledge."""
 
 SEEN = 4
-"""Messages before the question whose pictures it may be about."""
+"""The number of messages before the question whose pictures it may be about."""
 
 FOR_OTHERS = 4
-"""Earlier messages that a prompt holds whose answer is for others: what "it" and "her" may mean."""
+"""Earlier messages in a prompt whose answer is for others: they say what "it" and "her" may mean."""
 
 SAID_BEFORE = 24
-"""Earlier messages, answers included, in which an order may stand that is still worked on ("shorter, please")."""
+"""Earlier messages, with answers, in which an order may stand that still holds ("shorter, please")."""
 
 RECENT = 8
-"""Messages before the question that the enricher sees."""
+"""The messages before the question that the enricher sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptInputs:
-    """The frozen inputs of one attempt. `memory` names the state of the owner's memory: any change moves it."""
+    """The frozen inputs of one attempt. `memory` identifies the state of the owner's memory, which any change moves."""
 
     turn: Turn
     user: User
@@ -81,12 +81,12 @@ class PromptInputs:
     snapshot: Snapshot = EMPTY
     memory: tuple[int, int] = (0, 0)
     tasks: tuple[Task, ...] = ()
-    """What is open or proposed."""
+    """The open and proposed tasks."""
     instructions: tuple[StandingInstruction, ...] = ()
     begun: str = ""
-    """The event that says that its answer is being written."""
+    """The event that the answer is being written."""
     apart: bool = False
-    """Newer messages than the earliest of `earlier` may belong to other dialogues of the owner."""
+    """Whether messages newer than the earliest of `earlier` may belong to other dialogues of the owner."""
 
     @property
     def text(self) -> str:
@@ -94,17 +94,17 @@ class PromptInputs:
 
     @property
     def said(self) -> str:
-        """What is said in it: without what was passed on, quoted, or stands in a picture or file."""
+        """The user's own words: without forwards, quotes, and words in pictures or files."""
         return "\n".join(filter(None, map(_said, self.asked)))
 
     @property
     def wanted(self) -> Asked:
-        """The question for the rules of discretion, with what the owner said before."""
+        """The question for the rules of discretion, with the owner's words before it."""
         earlier = (one for one in self.earlier[-SAID_BEFORE:] if one.role == "user")
         return Asked(self.text, self.said, list(filter(None, map(_said, earlier))))
 
     def same_as(self, other: PromptInputs) -> bool:
-        """Whether the other was read from the same messages, user and memory, whatever attempt it belongs to."""
+        """Whether the other was read from the same messages, user and memory, in any attempt."""
         return (self.turn.id, self.user, self.memory) == (other.turn.id, other.user, other.memory)
 
 
@@ -113,16 +113,16 @@ def _said(message: Message) -> str:
 
 
 def freeze(connection: Connection, turn: Turn, prepared: PromptInputs | None = None) -> PromptInputs | None:
-    """C3: closes the window, counts an attempt and reads the inputs. None if the turn is over.
+    """C3: closes the window, counts an attempt and reads the inputs. Returns None if the turn is over.
 
-    What was `prepared` is taken if nothing that it was read from has changed since.
+    The `prepared` inputs are used if nothing that they were read from has changed since.
     """
     started = turns.start(connection, turn)
     return None if started is None else read_question(connection, started, prepared)
 
 
 def read_question(connection: Connection, turn: Turn, known: PromptInputs | None = None) -> PromptInputs:
-    """The inputs of a turn as they are now, of which some earlier state may be `known`."""
+    """Reads the current inputs of a turn, reusing parts of an earlier state `known`."""
     user, memory = users.get_with_version(connection, turn.user_id, besides=INDEXING)
     if known is not None and (known.turn.id, known.user, known.memory) == (turn.id, user, memory):
         return replace(known, turn=turn)
@@ -137,9 +137,9 @@ def read_question(connection: Connection, turn: Turn, known: PromptInputs | None
 
 
 def _remembered(connection: Connection, turn: Turn) -> tuple[list[Message], bool]:
-    """The messages of the dialogue before a turn, without those that the owner asked to forget.
+    """The messages of the dialogue before a turn, without those about to be forgotten.
 
-    Also whether others were said elsewhere meanwhile: each topic is a dialogue of its own, and so is each chat.
+    Also whether there were others elsewhere meanwhile: each topic is a separate dialogue, and so is each chat.
     """
     recent = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
     earlier = [message for message in recent if _of_dialogue(message, turn)]
@@ -159,7 +159,7 @@ def _of_dialogue(message: Message, turn: Turn) -> bool:
 
 
 class Pictures(Protocol):
-    """The pictures that came with messages."""
+    """The pictures of messages."""
 
     async def of(self, user_id: int, messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
         """The data URLs of each message that came with pictures, by its id."""
@@ -189,7 +189,7 @@ class Prompts:
         owner = OwnerProfile.of(user)
         order = None if self._discretion is None else await self._discretion.order(user.user_id, question.wanted)
         if order is not None and order.certain:
-            remembered = remembered[-FOR_OTHERS:]  # the rest only where recall finds it for the order
+            remembered = remembered[-FOR_OTHERS:]  # further ones only if recall finds them for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
         quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]
@@ -232,7 +232,7 @@ class Prompts:
         return await self._discretion.kept(request, question.wanted, len(_dialogue(asked, pictures)))
 
     async def search(self, question: PromptInputs, query: str, *, people: bool) -> RecallResult:
-        """Recalls for other words in the same turn. With `people` it chooses relevant people too."""
+        """Recalls with other words in the same turn. With `people` it selects relevant people too."""
         user = question.user
         first = min((message.seq for message in question.asked), default=None)
         found = await self._recall.recall(OwnerProfile.of(user), query, before_seq=first, with_people=people)
@@ -249,7 +249,7 @@ class Prompts:
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
         """The latest messages that fit into the token budget, each counted as it is sent.
 
-        What is cut off grows in steps of up to half of what fits, so that the next prompts begin alike and a provider
+        The cut moves in steps of up to half of the budget, so that successive prompts begin alike and a provider
         can cache them.
         """
         left, first = self._config.history_tokens, len(earlier)
@@ -267,9 +267,9 @@ class Prompts:
 
 
 def shortened(request: ResponderRequest) -> ResponderRequest:
-    """The request with half of the earlier dialogue and of what was recalled; what is left keeps its numbers.
+    """The request with half of the earlier dialogue and of the recalled items; the rest keeps its numbers.
 
-    Raises ModelContextExceeded if it holds nothing but a question.
+    Raises ModelContextExceeded if it consists of a question only.
     """
     asked = len(newest_lines(request.dialogue))
     earlier = len(request.dialogue) - asked
@@ -282,7 +282,7 @@ def shortened(request: ResponderRequest) -> ResponderRequest:
 
 
 def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: User) -> TranscriptLine:
-    """What the question answers, as a line before it: "who is that?" leans on it."""
+    """The message that the question quotes, as a line before it: "who is that?" refers to it."""
     role: Literal["assistant", "user"] = "assistant" if quoted.by == "assistant" else "user"
     own = quoted.by == "owner"
     speaker = persona if role == "assistant" else user.name if own else quoted.author
@@ -292,7 +292,7 @@ def _quoted_line(number: int, quoted: Quoted, at: datetime, persona: str, user: 
 def _dialogue(
     messages: Sequence[Message], pictures: Mapping[str, Sequence[str]], there: Collection[int | None] | None = None
 ) -> list[DialogueLine]:
-    """`there` are the messages that the prompt shows before the question, whose quotes are whole unless they are."""
+    """The lines of a dialogue; messages that reply to one not in `there` have its whole text as their quote."""
     lines: list[DialogueLine] = []
     for one in messages:
         if one.role != "system" and one.spoken:
@@ -319,7 +319,7 @@ def _dialogue_line(message: Message, *, whole: bool = False) -> DialogueLine:
 
 
 def _kept_line(message: Message) -> tuple[DialogueLine, int]:
-    """A message of the dialogue as its line, and how many tokens that has; made once for up to HISTORY questions."""
+    """A message of the dialogue as its line, with its number of tokens; cached for up to HISTORY questions."""
     known = _LINES.get(id(message))
     if known is None or known[0] is not message:
         line = _dialogue_line(message)

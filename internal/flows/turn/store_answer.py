@@ -1,4 +1,4 @@
-"""Stores the answer of a turn (C4): the message, what is to be sent, what was asked to be done, and the events."""
+"""Stores the answer of a turn (C4): the message, the outgoing parts, the requested actions, and the events."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -43,15 +43,15 @@ STOPPED = "⏹"
 Renderer = Callable[[str], Sequence[Rendered]]
 
 TurnEnded = Callable[[Turn, str], None]
-"""Told the turn and its outcome: answered, cancelled or failed."""
+"""Called with the turn and its outcome: answered, cancelled or failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The model's reply, the messages that show it, and what its user asked to be done.
+    """The model's reply, the messages that show it, and the actions that its user requested.
 
-    `request` is what the model was sent, None if nothing was. Buttons stand `below` the last of `parts`. Its user may
-    have `stopped` it; what is `spoken` goes out as a voice message too. `for_owner` says what stayed out of words for
+    `request` is the model's input, or None. Buttons stand `below` the last of `parts`. The user may
+    have `stopped` it; if `spoken`, it is sent as a voice message too. `for_owner` says what was kept out of words for
     others.
     """
 
@@ -67,7 +67,7 @@ class Answer:
 
 
 class AnswerStore:
-    """Ends turns in the database. What follows from an answer is written in the transaction of the answer."""
+    """Ends turns in the database. Effects of an answer are written in the answer's transaction."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class AnswerStore:
     async def keep(
         self, question: PromptInputs, answer: Answer, placeholder: str | None, *, last: bool
     ) -> AttemptOutcome:
-        """Stores an answer. If its question changed meanwhile: nothing, and EDITED, unless this is the `last` try."""
+        """Stores an answer, or returns EDITED if its question changed meanwhile and this is not the `last` try."""
         turn, now = question.turn, self._clock.now()
         state = TurnState.CANCELLED if answer.stopped else TurnState.ANSWERED
         rev = None if answer.stopped or last else question.rev
@@ -123,7 +123,7 @@ class AnswerStore:
         error: str | None = None,
         below: Keyboard = None,
     ) -> AttemptOutcome:
-        """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
+        """Ends a turn with a sentence of the program's own, which is not part of the dialogue."""
         turn, now = question.turn, self._clock.now()
         parts = answer_parts(self._render(text), below)
 
@@ -169,7 +169,7 @@ class AnswerStore:
     def _add_message(
         self, connection: Connection, question: PromptInputs, answer: Answer, cards: Sequence[ActionCard], now: datetime
     ) -> Message:
-        """Adds the reply and its cards to the dialogue, with its sources; what it used grows stronger."""
+        """Adds the reply and its cards to the dialogue, with its sources; memories that it used grow stronger."""
         turn, reply = question.turn, answer.reply.text
         said = without_citations(reply) if answer.parts else ""
         text = "\n\n".join([*[said] * bool(said), *(part.text for one in cards for part in one.parts)])
@@ -211,4 +211,4 @@ def _publish(
 
 
 class _Edited(Exception):
-    """The question changed while it was being answered."""
+    """Raised if the question changed while it was being answered."""

@@ -1,4 +1,4 @@
-"""Artifacts as their owner sees them: without those that are about to be erased, and with what was read in them."""
+"""Artifacts as the owner sees them: without those about to be erased, and with their text."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _LAST: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A passage of a file, by its number, with its page where it has one."""
+    """A passage of a file with its number, and its page if it has one."""
 
     n: int
     page: int | None
@@ -31,7 +31,7 @@ class TextPart:
 
 
 def visible(connection: Connection, user_id: int, *, limit: int, offset: int = 0) -> list[Artifact]:
-    """An owner's files, the latest first."""
+    """An owner's files, latest first."""
     if everything_asked(connection, user_id) is not None:
         return []
     to_forget = messages_to_forget(connection, user_id)
@@ -39,14 +39,14 @@ def visible(connection: Connection, user_id: int, *, limit: int, offset: int = 0
 
 
 def count(connection: Connection, user_id: int) -> int:
-    """How many files `visible` has in all."""
+    """The number of files that `visible` has in all."""
     if everything_asked(connection, user_id) is not None:
         return 0
     return artifacts.count(connection, user_id, without=messages_to_forget(connection, user_id))
 
 
 def get_artifact(connection: Connection, user_id: int, artifact_id: str) -> Artifact:
-    """One of them. Raises NotFound."""
+    """A visible file. Raises NotFound."""
     found = artifacts.find(connection, user_id, artifact_id)
     gone = found is None or everything_asked(connection, user_id) is not None
     if found is None or gone or found.message_id in messages_to_forget(connection, user_id):
@@ -55,7 +55,7 @@ def get_artifact(connection: Connection, user_id: int, artifact_id: str) -> Arti
 
 
 def artifact_by_name(connection: Connection, user_id: int, name: str) -> Artifact | None:
-    """The latest file of this name, or whose name holds it."""
+    """The latest file with this name, or whose name contains it."""
     wanted = name.casefold().strip()
     files = visible(connection, user_id, limit=500)
     exact = (file for file in files if file.name.casefold() == wanted or file.id == name)
@@ -63,7 +63,7 @@ def artifact_by_name(connection: Connection, user_id: int, name: str) -> Artifac
 
 
 def text_of(connection: Connection, user_id: int, artifact: Artifact) -> Sequence[TextPart]:
-    """What was read in a file, passage by passage; nothing if it could not be read."""
+    """The text of a file, passage by passage; empty if it could not be read."""
     parts = episodes.episode_segments(connection, user_id, artifact.id, 1, _LAST)
     if parts:
         return [TextPart(part.n, _page(part.speaker), part.text or "", part.speaker or artifact.name) for part in parts]

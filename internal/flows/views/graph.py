@@ -1,7 +1,7 @@
-"""Facts, memories and the chronicle as one graph that is explored node by node.
+"""Facts, memories and the chronicle as one graph, to be browsed node by node.
 
 The chronicle's nodes and edges are derived from its rows (`internal.chronicle.view`), edges from the owner to his
-people from their circles; the others are stored. A reader sees no difference. What is being forgotten is left out.
+people from their circles; the others are stored. Readers see no difference. Nodes being forgotten are left out.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ Kind = Literal["fact", "memory", "chronicle"]
 KINDS: Final[tuple[Kind, ...]] = ("fact", "memory", "chronicle")
 
 _MANY: Final = 500
-"""Most edges between the nodes of one answer."""
+"""The most edges between the nodes of one answer."""
 
 _KNOWLEDGE: Final = frozenset({"Entity", "Preference", "Topic"})
 _EVENTS: Final = frozenset({"Request", "Response", "Feedback", "Analysis"})
@@ -56,7 +56,7 @@ class SeenNode:
 
 @dataclass(frozen=True, slots=True)
 class SeenEdge:
-    """An edge as it is shown: of a fact `name` is its relation and `text` its sentence; of IN_CIRCLE the circle."""
+    """A visible edge; `name` is the relation of a fact and `text` its sentence, or for IN_CIRCLE the circle."""
 
     id: str
     type: str
@@ -76,7 +76,7 @@ class SeenEdge:
 class GraphFilter:
     """The part of the graph to show: kinds of edges, a moment (None: now), and the most nodes of each kind.
 
-    `beside` are the ids of nodes that are shown already: edges to them are included.
+    `beside` are the ids of nodes already shown: edges to them are included.
     """
 
     kinds: Collection[Kind] = KINDS
@@ -87,7 +87,7 @@ class GraphFilter:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A node, its neighbours, and the edges among them all; `count` edges lead from it, also those left out."""
+    """A node, its neighbours, and the edges among them all; `count` edges lead from it, with those left out."""
 
     node: SeenNode
     nodes: Sequence[SeenNode]
@@ -105,7 +105,7 @@ class _Found:
 def neighbourhood(
     connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, *, now: datetime
 ) -> Neighbourhood:
-    """The neighbours of a node of any label. Raises NotFound for what this owner does not have."""
+    """The neighbours of a node of any label. Raises NotFound for a node that this owner does not have."""
     found = _Found()
     stored = store.resolve_node(connection, user_id, node_id)
     if stored is not None:
@@ -128,7 +128,7 @@ def neighbourhood(
 
 
 def starting_points(connection: Connection, user_id: int, *, limit: int) -> list[SeenNode]:
-    """Nodes to begin with: the owner, if anything is known of him or he knows anybody, then those with most edges."""
+    """Nodes to begin with: the owner, if he has facts or people, then the nodes with most edges."""
     himself = store.owner_node_id(user_id)
     busiest = explore_repository.busiest(connection, user_id, limit=limit)
     ids = list(dict.fromkeys((himself, *busiest)))
@@ -165,7 +165,7 @@ def _add(connection: Connection, user_id: int, edges: Sequence[Edge], filter_: G
 def _add_edges_between(
     connection: Connection, user_id: int, nodes: Sequence[SeenNode], filter_: GraphFilter, now: datetime, found: _Found
 ) -> None:
-    """Adds the stored edges among the nodes of an answer, and to those that are shown already."""
+    """Adds the stored edges among the nodes of an answer, and to those already shown."""
     ids = [one.id for one in nodes]
     if "fact" in filter_.kinds:
         found.edges |= _circle_edges(connection, user_id, [*ids, *filter_.beside], filter_)
@@ -319,7 +319,7 @@ def _is_shown(edge: ViewEdge, nodes: Mapping[str, SeenNode]) -> bool:
 
 
 def _of_calendar(connection: Connection, user_id: int, node_id: str, filter_: GraphFilter, found: _Found) -> SeenNode:
-    """A day with the sessions opened on it, or a year with the days on which there were any."""
+    """A day with the sessions opened on it, or a year with its days that have sessions."""
     days: dict[date, list[Session]] = {}
     for session in visibility_sessions.sessions(connection, user_id, limit=100_000, newest_first=True):
         if filter_.as_of is None or session.opened_at <= filter_.as_of:

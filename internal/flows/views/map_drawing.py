@@ -1,4 +1,4 @@
-"""Draws the map of people: the owner in the middle, everybody at the end of the chain that leads to him.
+"""Draws the map of people: the owner in the middle, each person at the end of the chain that leads there.
 
 One SVG is shown in the console and, as a picture, in the chat. Inferred relations are dashed.
 """
@@ -18,7 +18,7 @@ from internal.language.text.spelling import Language
 from internal.people.model import Circle, Person
 
 MOST: Final = 60
-"""People of one drawing, the nearest first."""
+"""The most people of one drawing, nearest first."""
 
 _BOX: Final = (132, 42)
 _RING: Final = 128
@@ -33,7 +33,7 @@ _COLOURS: Final = {
     Circle.OTHER: "#6b7280",
 }
 _LEAST_WIDTH: Final = 320
-"""Pixels, so that the legend is whole below a single person."""
+"""The least width in pixels, so that the legend fits below a single person."""
 _LEGEND: Final[dict[Language, tuple[str, str, str]]] = {
     "en": ("You", "told", "inferred"),
     "ru": ("Ты", "рассказано", "выведено"),
@@ -44,7 +44,7 @@ _FONT: Final = "Roboto, sans-serif"
 
 @dataclass(frozen=True, slots=True)
 class PersonOnMap:
-    """Somebody of the map: where he stands, what he is, and under whom he hangs ("" = the owner)."""
+    """A person on the map: the position, the relation, and the parent in the tree ("" = the owner)."""
 
     node: str
     name: str
@@ -58,7 +58,7 @@ class PersonOnMap:
 
 
 def people_on_map(ties: Ties, people: Sequence[Person], language: Language) -> list[PersonOnMap]:
-    """Everybody who is tied to the owner, on rings around him; each family of the tree has its own sector."""
+    """The people tied to the owner, on rings around him; each family of the tree has its own sector."""
     by_node = {person.entity_id: person for person in people}
     tied = {node: tie for node, tie in ties.map().ties(ties.owner).items() if node in by_node}
     nearest = sorted(tied.items(), key=lambda one: (len(one[1].steps), -by_node[one[0]].mention_count))[:MOST]
@@ -94,7 +94,7 @@ def _parent(tie: Tie, owner: str) -> str:
 
 
 def _sectors(children: Mapping[str, Sequence[str]], tied: Mapping[str, Tie]) -> dict[str, float]:
-    """The angle of each node: leaves are spread evenly, and a parent stands over the middle of its leaves."""
+    """The angle of each node: leaves are spread evenly, and a parent is centred over its leaves."""
     leaves: list[str] = []
     found: dict[str, float] = {}
 
@@ -140,8 +140,8 @@ def drawn(found: Sequence[PersonOnMap], language: Language) -> str:
 
 
 def picture(svg: str) -> bytes:
-    """The SVG as a PNG, twice as large, for screens of phones."""
-    import resvg_py  # 7 ms a picture, and nothing where nobody asks for one
+    """The SVG as a PNG of twice the size, for screens of phones."""
+    import resvg_py  # 7 ms a picture, only on request
 
     font = files(__package__).joinpath("Roboto-Regular.ttf")
     return bytes(

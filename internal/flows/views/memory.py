@@ -19,7 +19,7 @@ from internal.storage import evidence
 class MemoryView:
     """A node of the memory graph with the lines and episodes that support it.
 
-    `held` is False for a memory that lost a contradiction by the owner's word.
+    `held` is False for a memory that the owner decided against in a contradiction.
     """
 
     node: Node
@@ -29,7 +29,7 @@ class MemoryView:
 
 
 def memory_view(connection: Connection, user_id: int, node_id: str) -> MemoryView:
-    """Raises NotFound for what is gone or is being forgotten."""
+    """The memory with its evidence. Raises NotFound if it is gone or being forgotten."""
     node = store.resolve_node(connection, user_id, node_id)
     if node is None or node.label not in NAMING:
         raise NotFound(f"there is no memory {node_id}")
@@ -45,5 +45,5 @@ def memory_view(connection: Connection, user_id: int, node_id: str) -> MemoryVie
 
 
 def naming_text(node: Node) -> str:
-    """The words by which a memory is known: a goal's description, a question's text, a memory's content."""
+    """The words that identify a memory: a goal's description, a question's text, a memory's content."""
     return str(node.properties.get(NAMING[node.label], ""))

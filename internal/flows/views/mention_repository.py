@@ -1,4 +1,4 @@
-"""Queries for the episodes that mention a person, and for their lines that do."""
+"""Queries for the episodes that mention a person, and for the lines that do."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from internal.storage.evidence import of_parts, target
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, segments
 
 _CHUNK: Final = 200
-"""Most values of one IN list."""
+"""The most values of one IN list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The map of an owner's people: typed facts between them, and what their profiles call them."""
+"""The map of an owner's people: typed facts between them, and relations that their profiles state."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,11 +25,11 @@ from internal.storage.database import Database
 
 _MOST_FACTS = 2_000
 _MOST_PROFILES = 100
-"""Profiles that are read for a relation that no fact states; some 5 ms each, once."""
+"""The most profiles read for a relation that no fact states; some 5 ms each, once."""
 
 
 def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties, list[Person]]:
-    """The relations that hold between the owner and people with a profile, and the people."""
+    """The ties between the owner and people with a profile, and the people."""
     owner, listed = owner_node_id(user_id), people.listing(connection, user_id)
     known = {person.entity_id: names_of(person) for person in listed}
     relations = {name: kin for name in fact_repository.relations(connection, user_id) if (kin := kin_of_relation(name))}
@@ -45,13 +45,13 @@ def read_ties(connection: Connection, user_id: int, now: datetime) -> tuple[Ties
 
 
 class PeopleMaps:
-    """Reads the map of an owner's people, and answers from it who somebody is."""
+    """Reads the map of an owner's people, and answers who somebody is."""
 
     def __init__(self, database: Database, clock: Clock, language: LanguageCalls) -> None:
         self._database, self._clock, self._language = database, clock, language
 
     async def ties(self, user_id: int) -> tuple[Ties, list[Person]]:
-        """The ties of an owner; where no fact leads to somebody close, what his profile calls him counts."""
+        """The ties of an owner; for close relations without a fact, those that profiles state count."""
         now = self._clock.now()
         ties, listed = await self._database.read(lambda c: read_ties(c, user_id, now))
         tied = {node for one in ties.stated for node in (one.who, one.whom)}
@@ -67,7 +67,7 @@ class PeopleMaps:
         return ties, listed
 
     async def answer(self, user: User, question: str) -> Sequence[str]:
-        """Answers who somebody is by relation, a line for each; empty for a question about anything else."""
+        """Answers who somebody is by relation, a line for each; empty for other questions."""
         if not ASKS.search(question):
             return ()
         try:

@@ -1,4 +1,4 @@
-"""The mentions of a person, down to the messages; what is being forgotten is left out."""
+"""The mentions of a person, down to the messages, without those being forgotten."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from internal.storage.forgetting.forgettings import EVERYTHING, pending
 
 @dataclass(frozen=True, slots=True)
 class EpisodeMention:
-    """An episode that mentions somebody, with its lines that do, as far as they are known."""
+    """An episode that mentions a person, with the lines that do, if they are known."""
 
     episode: Episode
     lines: Sequence[EvidenceLine]
@@ -36,7 +36,7 @@ class MentionPage:
 def mentions_of(
     connection: Connection, person: Person, *, zone: ZoneInfo, limit: int = 20, offset: int = 0
 ) -> MentionPage:
-    """A page of the mentions of a person. Months are those of the owner's zone, oldest first."""
+    """A page of the mentions of a person. Months are in the owner's zone, oldest first."""
     user_id = person.user_id
     asked = pending(connection, user_id)
     if any(one.kind == EVERYTHING for one in asked):

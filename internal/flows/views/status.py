@@ -23,7 +23,7 @@ from internal.scheduling.run import RunState
 class Status:
     """`buffered` are the owner's own messages in no fragment yet, without mere questions; `waiting` and `dead` runs.
 
-    None of them counts what he has asked to forget. `quarantined` is the instance's.
+    None of them counts data about to be forgotten. `quarantined` is the whole instance's.
     """
 
     buffered: int
@@ -35,11 +35,11 @@ class Status:
 
 
 def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
-    """`spent_usd` is since the owner's midnight. Raises NotFound for an unknown owner."""
+    """The status; `spent_usd` counts from the owner's midnight. Raises NotFound for an unknown owner."""
     asked = everything_asked(connection, user_id)
     return Status(
         buffered=_unpublished(connection, user_id),
-        # Nothing is published while everything is being forgotten, so every run is of what goes.
+        # Nothing is published while everything is being forgotten, so every run belongs to what will be erased.
         waiting=runs.unfinished(connection, user_id) if asked is None else 0,
         dead=runs.counts(connection, user_id).get(RunState.DEAD, 0) if asked is None else 0,
         people=sum(people.counts(connection, user_id).values()),
@@ -49,7 +49,7 @@ def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
 
 
 def reading_state(connection: Connection, user_id: int) -> Literal["reading", "waiting"] | None:
-    """Whether what was said is still being read or waits for it: then it is too early to say that nothing is known."""
+    """Whether messages are still being read or wait for it: then it is too early to say that nothing is known."""
     if everything_asked(connection, user_id) is None and runs.unfinished(connection, user_id):
         return "reading"
     return "waiting" if _unpublished(connection, user_id) else None

@@ -1,4 +1,4 @@
-"""The words of stored lines, whichever concept they belong to, and the owner's own messages that state a fact."""
+"""The text of stored lines, and the owner's own messages that state a fact."""
 
 from collections.abc import Collection
 
@@ -12,7 +12,7 @@ from internal.storage.evidence import LineRef
 
 
 def all_lines(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> set[LineRef]:
-    """These lines, with a whole episode replaced by its own lines."""
+    """These lines; a whole episode is replaced by its own lines."""
     whole = {episode_id for episode_id, number in line_refs if number == 0}
     found = {line_ref for line_ref in line_refs if line_ref[1] != 0}
     for episode_id in whole:
@@ -21,7 +21,7 @@ def all_lines(connection: Connection, user_id: int, line_refs: Collection[LineRe
 
 
 def texts_of(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> list[str]:
-    """The text of these lines, as far as they exist."""
+    """The text of those of these lines that exist."""
     lines = all_lines(connection, user_id, line_refs)
     found = line_repository.stored_lines(connection, user_id, lines)
     return [found[line_ref].text for line_ref in sorted(found)]

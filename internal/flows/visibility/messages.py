@@ -56,7 +56,7 @@ def events_shown(connection: Connection, found: Iterable[TimelineEvent]) -> list
 
 
 def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
-    """Whether a model call's prompt and reply may be shown: not if they reveal what is about to be forgotten.
+    """Whether a model call's prompt and reply may be shown: not if they reveal something about to be forgotten.
 
     They reveal a message if they were made for its turn, fragment or session, or contain a sentence of it; a fact or
     memory by its words, a person or thing by the name. Erasing empties them for good.

@@ -26,7 +26,7 @@ from internal.storage import evidence, search_items
 from internal.storage.forgetting import traces
 
 _SHORTEST = 3
-"""The shortest name, in letters, that is searched in the texts of others."""
+"""The shortest name, in letters, that is searched for in texts about others."""
 
 _THINGS = ("Entity", "Preference", "Topic")
 _PAGE = 500
@@ -39,13 +39,13 @@ def names_of(node: Node) -> list[str]:
 
 
 def names_by_id(connection: Connection, user_id: int, node_id: str) -> list[str]:
-    """The names of a thing, hidden or not; for a person all names of the profile too."""
+    """The names of a thing, hidden or not; for a person also all names of the profile."""
     node, person = store.get_node(connection, user_id, node_id, hidden=True), _person_of(connection, user_id, node_id)
     return list(dict.fromkeys([*(names_of(node) if node else ()), *(person.names if person else ())]))
 
 
 def words_of(names: Iterable[str]) -> set[str]:
-    """Names of people, and each word of them that can stand for the whole: a surname, a first name."""
+    """The names of people, and each word of them that can stand for the whole: a surname, a first name."""
     words = {word for name in names for word in _WORD.findall(name) if len(word) >= _SHORTEST}
     return {*names, *words}
 
@@ -56,13 +56,13 @@ def is_proper(name: str) -> bool:
 
 
 def names_of_others(connection: Connection, user_id: int, person_ids: Collection[int]) -> list[str]:
-    """The names of the owner and of known people besides these."""
+    """The names of the owner and of known people other than these."""
     others = [one for one in people.listing(connection, user_id) if one.id not in person_ids]
     return [users.get(connection, user_id).name, *(name for person in others for name in person.names)]
 
 
 def own_names(names: Iterable[str], others: Sequence[str]) -> list[str]:
-    """The forgotten person's names that nobody else has: of two Annas the other one stays."""
+    """The forgotten person's names that nobody else has: of two Annas, the other's name stays."""
     return [name for name in names if not any(map(naming([name]), others))]
 
 
@@ -72,7 +72,7 @@ def facts_naming(connection: Connection, user_id: int, holds: traces.Holds) -> l
 
 
 def things_named_after(connection: Connection, user_id: int, holds: traces.Holds) -> list[str]:
-    """The ids of things, except people, whose own name contains a name."""
+    """The ids of things, except people, whose own name contains a forgotten name."""
     return [node.id for node in _visible_things(connection, user_id) if holds(node.name)]
 
 
@@ -99,9 +99,9 @@ def clear_retellings(
     facts: Sequence[str],
     now: datetime,
 ) -> int:
-    """Removes from bios and descriptions at the ends (node ids) of a fact what repeats it. Returns how many.
+    """Removes sentences that repeat a fact from bios and descriptions of its ends (node ids). Returns their number.
 
-    That is what names the other end (`names` by node id), or states the same.
+    They name the other end (`names` by node id), or state the same.
     """
     cleared = 0
     for source, target in ends:
@@ -129,15 +129,15 @@ def clear_names(
     said: Sequence[str],
     now: datetime,
 ) -> int:
-    """Removes from things that stay the names that only these erased lines gave them. Returns of how many.
+    """Removes names from remaining things that only these erased lines gave them. Returns the number of things.
 
     `lost` are the keys of names that these lines supported, by node id. A name of unknown origin, or that others use
-    too, goes if none of the remaining lines and facts of its thing contains its words.
+    too, is removed if none of the remaining lines and facts of its thing contains its words.
     """
     cleared = 0
     for node in store.nodes_by_ids(connection, user_id, {*node_ids, *lost}).values():
         if fact_repository.person_of(connection, user_id, node.id) is not None:
-            continue  # a person's names know their own lines
+            continue  # a person's names have their own lines
         search_items.forget_words(connection, user_id, item_kind(node.label), node.id)
         left = _left_to(connection, user_id, node.id)
         cleared += knowledge.drop_names(
@@ -158,7 +158,7 @@ def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
 
 
 def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:
-    """Empties the description unless the owner set it, and drops the aliases, where they hold a trace."""
+    """Empties the description unless the owner set it, and drops the aliases, if they hold a trace."""
     changes: dict[str, object] = {}
     description = node.properties.get("description")
     if description and not node.owner_set("description") and holds(description):
@@ -173,9 +173,9 @@ def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetim
 
 
 def naming_person(names: Collection[str], others: Collection[str]) -> traces.Holds:
-    """A test for texts that name a person as `naming` does, or in any form by which the search finds people.
+    """A test for texts that name a person like `naming`, or in any form by which the search finds people.
 
-    Forms that mean one of the `others` as closely are left out.
+    Forms that fit one of the `others` equally well are left out.
     """
     return traces.either(naming(names), forms.naming(names, others))
 
@@ -199,7 +199,7 @@ def _states_fact(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
 
 
 def _visible_things(connection: Connection, user_id: int) -> list[Node]:
-    """Every visible thing, except the owner and those with a profile."""
+    """All visible things, except the owner and those with a profile."""
     wanted, found = NodeFilter(labels=_THINGS), list[Node]()
     while page := store.nodes(connection, user_id, wanted, limit=_PAGE, offset=len(found)):
         found += page

@@ -33,7 +33,7 @@ def visible_page(
 
 
 def in_sight(connection: Connection, one: Notification, to_forget: set[str]) -> bool:
-    """Whether nothing that it is about is about to be forgotten; `going` are the messages that are."""
+    """Whether none of its subjects is about to be forgotten; `to_forget` are the messages that are."""
     if to_forget & {*one.said_in, one.message_id}:
         return False
     if one.kind not in ABOUT_TASKS or not forgettings.pending(connection, one.user_id):

@@ -1,4 +1,4 @@
-"""What is waiting to be forgotten: messages and quotes that no screen and no prompt shows."""
+"""The targets of pending forgettings: messages and quotes that no screen and no prompt shows."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,17 +12,17 @@ from internal.storage.forgetting.forgettings import EVERYTHING, Forgetting
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
-    """The pending request to forget everything: no prompt holds messages up to its `created_at`."""
+    """The pending request to forget everything: prompts hold no messages up to its `created_at`."""
     return _everything(forgettings.pending(connection, user_id))
 
 
 def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages, and of the files with them, that pending requests take along: no prompt holds them."""
+    """The ids of messages, and of their files, that pending requests include: prompts do not hold them."""
     return to_forget(connection, user_id)[1]
 
 
 def to_forget(connection: Connection, user_id: int) -> tuple[Forgetting | None, set[str]]:
-    """`everything_asked` and `messages_to_forget`."""
+    """Returns `everything_asked` and `messages_to_forget`."""
     asked = forgettings.pending(connection, user_id)
     return _everything(asked), hidings.of_requests(connection, user_id, [one.id for one in asked], "message")
 
@@ -39,7 +39,7 @@ def hidden_messages(connection: Connection, user_id: int) -> HiddenMessages:
 
 
 def quotes_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
-    """The same messages, without quotes that hold words of messages which are about to be forgotten."""
+    """The messages, without quotes that contain words of messages about to be forgotten."""
     said = list(found)
     if not any(message.quoted for message in said):
         return said

@@ -1,8 +1,4 @@
-"""Keeps lines about a forgotten person, up to the request to forget, out of prompts.
-
-The messages stay in the chat. They are recognised by keyed hashes of the person's names, and by the names themselves
-while the forgetting can be undone.
-"""
+"""Keeps lines about a forgotten person, from before the request to forget, out of prompts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,27 +24,27 @@ Line = tuple[str, datetime]
 
 
 class PromptFilter:
-    """Keeps what names forgotten people out of prompts. `key` is that of tombstones."""
+    """Keeps texts that name forgotten people out of prompts. `key` is that of tombstones."""
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database, self._key = database, key
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
-        """The messages among these that may be shown, without quotes that may not."""
+        """The messages that may be shown, without quotes that may not."""
         if not await self._any_gone(user_id):
             return list(said)
         may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
         return await self.quotes(user_id, [message for message, shown in zip(said, may, strict=True) if shown])
 
     async def quotes(self, user_id: int, said: Sequence[Message]) -> list[Message]:
-        """All these messages, without quotes that may not be shown: they are older than the messages, however new."""
+        """All these messages, without quotes that may not be shown: quotes are older than the messages."""
         quoted = [message for message in said if message.quoted]
         may = await self._may(user_id, [(one.quoted.text, _LONG_AGO) for one in quoted if one.quoted])
         secret = {message.id for message, shown in zip(quoted, may, strict=True) if not shown}
         return [message.without_quote() if message.id in secret else message for message in said]
 
     async def passages(self, user_id: int, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-        """These passages without such lines, under their own numbers; without passages whose best line is gone."""
+        """These passages without such lines, with their own numbers; passages whose best line is gone are dropped."""
         lines = [line for passage in found for line in passage.lines]
         may = iter(await self._may(user_id, [(line.text, line.at) for line in lines]))
         shown = [replace(one, lines=[line for line in one.lines if next(may)]) for one in found]
@@ -64,7 +60,7 @@ class PromptFilter:
 
 
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
-    """For each line, whether it names nobody who was forgotten after it was said."""
+    """For each line, whether it names nobody who was forgotten after it was written."""
     to_forget = _going(connection, user_id)
     known = case_forms(_known_names(connection, user_id))
     words = [{key for key in keys_in(text) if key.lstrip("^") not in known} for text, _ in said]
@@ -75,7 +71,7 @@ def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: b
 
 
 def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
-    """The forms of the names of people who are about to be forgotten, each with the time of the request."""
+    """The forms of the names of people about to be forgotten, each with the time of the request."""
     found: dict[str, datetime] = {}
     known = _known_names(connection, user_id)
     for asked in forgettings.pending(connection, user_id):
@@ -88,7 +84,7 @@ def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
 
 
 def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: bytes) -> dict[str, datetime]:
-    """The words among these that name somebody forgotten, each with the latest time."""
+    """The words that name a forgotten person, each with the latest time."""
     by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
     marks, found = list(by_mark), dict[str, datetime]()
     for chunk in chunks(marks):
@@ -98,5 +94,5 @@ def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: 
 
 
 def _known_names(connection: Connection, user_id: int) -> list[str]:
-    """The names of known people: of two Annas the other one stays."""
+    """The names of known people: of two Annas, the other one stays."""
     return [name for person in people.listing(connection, user_id) for name in person.names]

@@ -1,4 +1,4 @@
-"""The visible chronicle: sessions, one session as graph, and its transcript, without what is being forgotten."""
+"""The visible chronicle: sessions, one session as a graph, and its transcript, without what is being forgotten."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from internal.flows.visibility.pending_forgettings import hidden_messages
 
 @dataclass(frozen=True, slots=True)
 class ShownSession:
-    """A session with its events in the order of NEXT, and both as graph."""
+    """A session with its events in the order of NEXT, and both as a graph."""
 
     session: Session
     events: list[ChronicleEvent]
@@ -30,7 +30,7 @@ class Transcript:
 def sessions(
     connection: Connection, user_id: int, *, limit: int, offset: int = 0, newest_first: bool = False
 ) -> list[Session]:
-    """Sessions of an owner, oldest first unless asked otherwise."""
+    """An owner's sessions, oldest first by default."""
     hidden = hidden_messages(connection, user_id)
     if hidden == HiddenMessages():
         return repository.listing(connection, user_id, limit=limit, offset=offset, newest_first=newest_first)
@@ -46,7 +46,7 @@ def count_sessions(connection: Connection, user_id: int) -> int:
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> ShownSession | None:
-    """One session; None if it does not exist, belongs to another owner, or is about to be forgotten whole."""
+    """A session; None if it does not exist, belongs to another owner, or is about to be forgotten as a whole."""
     known, hidden = repository.session(connection, user_id, session_id), hidden_messages(connection, user_id)
     shown = view.of_session(connection, user_id, session_id, hidden=hidden)
     if known is None or shown is None:
@@ -64,7 +64,7 @@ def transcript(
     agent: str = AGENT,
     plain: Callable[[str], str] = str,
 ) -> Transcript | None:
-    """The Markdown of one session (`plain` as in `markdown`); None as `session`."""
+    """The Markdown of one session (`plain` as in `markdown`); None in the same cases as `session`."""
     found = session(connection, user_id, session_id)
     if found is None:
         return None

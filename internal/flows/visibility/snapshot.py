@@ -1,4 +1,4 @@
-"""The snapshot without what is about to be forgotten or was corrected, however it got there."""
+"""The snapshot without what is about to be forgotten or was corrected."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
 
 
 def without_hidden(connection: Connection, user_id: int) -> Callable[[SnapshotVersion], SnapshotVersion]:
-    """A function that removes what is hidden from versions of this owner's snapshot."""
+    """A function that removes hidden items from versions of this owner's snapshot."""
     asked = forgettings.pending(connection, user_id)
     corrected = [_corrected(connection, one) for one in forgettings.replaced(connection, user_id)]
     if not asked and not corrected:
@@ -47,7 +47,7 @@ def without_hidden(connection: Connection, user_id: int) -> Callable[[SnapshotVe
 
 
 def _corrected(connection: Connection, replaced: Forgetting) -> Callable[[SnapshotItem], bool]:
-    """A test for items of before a correction that state what it replaced: in its words, or naming its old other end.
+    """A test for items from before a correction that state what it replaced: in its words, or naming the old other end.
 
     The latter counts only in items that rest on the messages of the fact.
     """
@@ -92,7 +92,7 @@ def _lines(connection: Connection, asked: Forgetting) -> list[str]:
     if asked.kind == "memory" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
         values = node.properties.values() if node else ()
-        # A single word, such as its status, occurs in unrelated texts.
+        # A single word, such as a status, occurs in unrelated texts.
         return [words for words in values if isinstance(words, str) and " " in words.strip()]
     return []
 
@@ -111,7 +111,7 @@ def _names_of_thing(connection: Connection, asked: Forgetting) -> list[str]:
 
 
 def restored(connection: Connection, user_id: int, version: int, now: datetime) -> SnapshotVersion:
-    """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
+    """Makes an earlier version the latest again, as a new version that refers to it. Raises NotFound."""
     again = snapshots.restore(connection, user_id, version, now)
     payload = {"version": again.version, "restored_from": version}
     events.append(connection, "snapshot_restored", source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)

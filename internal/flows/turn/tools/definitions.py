@@ -1,4 +1,4 @@
-"""The tools that the responder is offered, as the model reads them."""
+"""The tools offered to the responder, as the model reads them."""
 
 from typing import Final
 
@@ -105,4 +105,4 @@ WEB_SEARCH: Final = Tool(
     {"type": "object", "properties": {"query": _QUERY}, "required": ["query"]},
 )
 WRITING: Final = frozenset(one.name for one in (CREATE_TASK, *CHANGING))
-"""Tools that change something."""
+"""The names of tools that change something."""

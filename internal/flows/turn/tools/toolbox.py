@@ -1,7 +1,7 @@
 """The tools of the responder: history, people and tasks of the asker, web pages, and a few changes.
 
-Tools that write run together with the answer, and only for the owner's own newest message. Once a web page was read
-they are refused. Beside other words of somebody else (a forward, a file) only statements that stand whole in the
+Tools that write take effect with the answer, and only for the owner's own newest message. After a web page was read
+they are refused. Beside words of somebody else (a forward, a file) only statements that stand whole in the
 owner's newest words are stored, and a task is changed by his tap.
 """
 
@@ -57,15 +57,15 @@ Numbered = TypeVar("Numbered", RecalledFact, RecalledMemory, RecalledPassage)
 MOST_TASKS: Final = 50
 MOST_CREATED: Final = 5
 LONGEST_QUERY: Final = 500
-"""Characters of a query; more is no question, and blurs the search."""
+"""The most characters of a query; a longer one is not a question, and blurs the search."""
 
 
 class _BadArguments(Exception):
-    """A model's call cannot be carried out as it is; the message tells it why."""
+    """Raised if a model's call cannot be carried out; the message tells it why."""
 
 
 class Toolbox:
-    """The tools of one question. What they find can be cited under the numbers behind those of its request."""
+    """The tools of one question. Their results can be cited by the numbers that follow those of its request."""
 
     def __init__(
         self,
@@ -79,9 +79,9 @@ class Toolbox:
         web: Web | None = None,
         files: bool = False,
     ) -> None:
-        """Without `opens_tasks` and `commands` nothing can be changed; nor where every newest message is forwarded.
+        """Without `opens_tasks` and `commands`, or if all newest messages are forwarded, nothing can be changed.
 
-        `files`: the owner has some that may be read.
+        `files`: the owner has files that may be read.
         """
         self._own = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         self._commands, self._web, self.has_read = commands, web, False
@@ -100,7 +100,7 @@ class Toolbox:
         self.reminders: list[Reminder] = []
         """The tasks to open together with the answer."""
         self.actions: list[Action] = []
-        """What else to carry out with it."""
+        """Other actions to carry out with it."""
         self._database, self._prompts, self._clock, self._question = database, prompts, clock, question
         self._facts: list[RecalledFact] = []
         self._memories: list[RecalledMemory] = []
@@ -122,11 +122,11 @@ class Toolbox:
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """What may be used now."""
+        """The tools that may be used now."""
         return [one for one in self._offered if not (self.has_read and one.name in WRITING)]
 
     def extended(self, request: ResponderRequest) -> ResponderRequest:
-        """The request with everything that was found since, to cite from."""
+        """The request with everything found since, which can be cited."""
         return replace(
             request,
             facts=[*request.facts, *self._facts],
@@ -135,7 +135,7 @@ class Toolbox:
         )
 
     async def use(self, request: ResponderRequest, call: ToolCall) -> str:
-        """The answer for the model, which may be what is wrong with its call. Every call becomes an event."""
+        """The answer for the model, which may be what is wrong with its call. Every call is recorded as an event."""
         failed = None
         try:
             answer = await self._use(request, call) or "nothing found"
@@ -210,7 +210,7 @@ class Toolbox:
         if due is not None and not due.whole_day and due.moment <= self._clock.now():
             raise _BadArguments("`due` is over already")
         title = " ".join(text.split())[:MAX_TITLE]
-        # The newest message asks for it, or the line before says what it is about.
+        # The newest message requests it, or the line before says what it is about.
         wished = any(is_reminder(unquoted(one.content)) for one in self._own) and not self.reminders
         asks = wished or not self._beside_others(request)
         evidence = [*(self._question.earlier[-1:] if asks else ()), *self._own]
@@ -326,7 +326,7 @@ class Toolbox:
 def _numbered(
     found: Iterable[Numbered], given: Sequence[Numbered], key: Callable[[Numbered], str], added: list[Numbered]
 ) -> list[Numbered]:
-    """What was found, under the numbers it has already or new ones; what is new is added."""
+    """The found items with their existing or new numbers; new items are added to `added`."""
     known = {key(one): one for one in given}
     following = max((one.n for one in given), default=0) + 1
     shown = []
@@ -376,7 +376,7 @@ def _day(arguments: dict[str, Any], name: str) -> date | None:
 
 
 def _pages(given: object) -> tuple[int | None, int | None]:
-    """The first and last page asked for; None where any is meant."""
+    """The first and last page requested; None for any."""
     numbers = [int(one) for one in re.findall(r"\d{1,6}", str(given or ""))]
     return (numbers[0], numbers[-1]) if numbers else (None, None)
 

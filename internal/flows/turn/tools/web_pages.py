@@ -1,7 +1,7 @@
 """Reads public web pages and asks a search engine. What a page says is somebody else's word, and is not stored.
 
 A page is fetched from the address that was checked: the name is resolved once, every answer must be public, and the
-connection goes to that answer, at every redirect again. A name that resolves otherwise a moment later leads nowhere.
+connection goes to that address, at every redirect again. A name that resolves differently later has no effect.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from internal.language.worker.process_pool import LanguageCallFailed, LanguageWo
 
 MOST_BYTES: Final = 2_000_000
 MOST_CHARACTERS: Final = 8_000
-"""Most characters of a page's text; more would crowd out the conversation."""
+"""The most characters of a page's text; more would crowd out the conversation."""
 MOST_REDIRECTS: Final = 5
 SECONDS: Final = 12.0
-"""Seconds for a whole page with its redirects; its reader is waiting."""
+"""Seconds for a whole page with its redirects: the user is waiting."""
 MOST_FOUND: Final = 6
 _TYPES: Final = ("text/html", "application/xhtml+xml", "text/plain")
 _MAPPED: Final = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-"""IPv4 addresses in IPv6 ones, which a gateway may lead into the own network."""
+"""IPv4 addresses in IPv6 ones, which a gateway may lead into the local network."""
 _ADDRESS: Final = re.compile(
     r"https?://[^\s<>\"'«»]+|(?<![\w@.])(?:[\w-]+\.)+[a-zа-яіїє]{2,}(?:/[^\s<>\"'«»]*)?", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ _TITLE: Final = 200
 
 
 class PageRefused(Exception):
-    """A page cannot be read; the message says why, for the model."""
+    """A page cannot be read; the message tells the model why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class WebPage:
 
 
 class Settings(Protocol):
-    """What the configuration says of the web."""
+    """The configuration of web access."""
 
     @property
     def read_pages(self) -> bool: ...
@@ -71,7 +71,7 @@ async def addresses_of(host: str, port: int) -> Sequence[str]:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the internet's: no machine of the own network, no multicast, nothing reserved."""
+    """Whether an IP address is public: not in the local network, not multicast, not reserved."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -85,7 +85,7 @@ def is_public(address: str) -> bool:
 
 @dataclass(slots=True)
 class Web:
-    """Pages and the search. `resolve` and `public` are there for tests, which have no internet."""
+    """Reads pages and searches. `resolve` and `public` exist for tests, which have no internet."""
 
     settings: Settings
     worker: LanguageWorker
@@ -121,7 +121,7 @@ class Web:
         return WebPage(address, title[:_TITLE], text[:MOST_CHARACTERS])
 
     async def search(self, query: str, language: str) -> list[WebPage]:
-        """What the search engine finds. It is asked where the operator says, which may be in the own network."""
+        """The results of the search engine, whose configured address may be in the local network."""
         base = self.settings.search_url.rstrip("/")
         asked = {"q": query, "format": "json", "language": language}
         try:
@@ -151,7 +151,7 @@ class Web:
         raise PageRefused("the page redirects too often")
 
     async def _request(self, client: httpx.AsyncClient, url: str) -> httpx.Request:
-        """A request to the checked address of a name, which it names as its host."""
+        """A request to the checked address of a name, with the name as its host."""
         asked = httpx.URL(url)
         if asked.scheme not in ("http", "https") or not asked.host or asked.userinfo:
             raise PageRefused("only http and https addresses without a password can be read")
@@ -196,9 +196,9 @@ def _hit(one: dict[str, Any]) -> WebPage:
 
 
 def stands_in(url: str, texts: Sequence[str]) -> bool:
-    """Whether an address, or without a query its site, was written in these texts: a model invents no addresses.
+    """Whether an address, or its site if it has no query, was written in these texts: models must not invent addresses.
 
-    What a page makes a model ask for could carry the owner's words away.
+    A page could make a model request an address that carries the owner's words away.
     """
     written = [found.rstrip(".,;:!?)]") for text in texts for found in _ADDRESS.findall(text)]
     if url in written or url.rstrip("/") in {one.rstrip("/") for one in written}:
