@@ -51,7 +51,7 @@ class Maintenance:
         *,
         modestly: bool = False,
     ) -> None:
-        """`duty` says whether this process keeps the clock, None if it is the only one. `modestly`: jobs are left out."""
+        """`duty`: whether this process keeps the clock (None: no others). `modestly`: one that delivers goes first."""
         self._ticker, self._clock, self._jobs, self._duty, self._modestly = ticker, clock, jobs, duty, modestly
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""What lines tell for later: with whom their author was in touch, and who speaks of which matter."""
+"""Reads from lines with whom their author was in touch, and which people speak of which matter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,26 +22,26 @@ Names = Mapping[int, Sequence[str]]
 """The names of people by their id."""
 
 _SHORTEST_MATTER: Final = 3
-"""Letters of the shortest word that is a matter."""
+"""Letters of the shortest word that can be a matter."""
 _ROOT: Final = 4
 _PREFIXES: Final = frozenset({"пере", "пред", "през", "через", "разо", "подо", "недо", "обез", "inter", "over"})
 
 
 @dataclass(frozen=True, slots=True)
 class LineContent:
-    """The people with whom the author was in touch, and by matter, as a word to show, who speaks of it."""
+    """The people with whom the author was in touch, and by matter, as a word to show, the people who speak of it."""
 
     met: frozenset[int] = frozenset()
     spoke: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 def read_lines(lines: Sequence[tuple[str, Names]]) -> list[LineContent]:
-    """What each line tells of the people who are named in it."""
+    """The content of each line about the people who are named in it."""
     return [_read(text, names) for text, names in lines]
 
 
 def are_related_words(word: str, other: str) -> bool:
-    """Whether two words are forms of one, or a verb and its noun: "переезд" and "переехали"."""
+    """Whether two words are forms of one word, or a verb and its noun: "переезд" and "переехали"."""
     if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
         return True
     pairs = ((one, two) for one in forms(word) for two in forms(other))
@@ -49,7 +49,7 @@ def are_related_words(word: str, other: str) -> bool:
 
 
 def names_all(wanted: Sequence[str], text: str) -> bool:
-    """Whether a text holds each of these words in some form."""
+    """Whether a text contains each of these words in some form."""
     held = content_words(text)
     return bool(wanted) and all(any(are_related_words(word, other) for other in held) for word in wanted)
 
@@ -72,7 +72,7 @@ def _read(text: str, names: Names) -> LineContent:
 
 
 def _took_part(sentence: str, names: Names) -> bool:
-    """Whether the author was there: "Anna saw Peter" tells of others alone."""
+    """Whether the author took part: "Anna saw Peter" is about others only."""
     folded = fold(sentence)
     said = list(WORD.finditer(folded))
     if any(word[0] in WORDS["near"] for word in said):
@@ -85,7 +85,7 @@ def _took_part(sentence: str, names: Names) -> bool:
 
 
 def _subjects(sentence: str, names: Names) -> list[int]:
-    """The people who do what the sentence tells: named in the basic form before its verb."""
+    """The people who are subjects of the sentence: named in the basic form before its verb."""
     known = {name_key(part) for listed in names.values() for name in listed for part in name.split()}
     contact = contact_verb(sentence)
     direct = WORDS["say"] | WORDS["directed"]
@@ -96,7 +96,7 @@ def _subjects(sentence: str, names: Names) -> list[int]:
 
 
 def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:
-    """The matters of which somebody but the author speaks, each with the one who does."""
+    """The matters of which somebody other than the author speaks, each with that person."""
     folded = fold(sentence)
     said = list(WORD.finditer(folded))
     verb = next((word for word in said if forms(word[0]) & WORDS["say"]), None)
@@ -118,7 +118,7 @@ def _matters(sentence: str, names: Names) -> list[tuple[str, int]]:
 
 
 def _noun(word: str, before: str) -> str:
-    """A word in the basic form if it is a noun that says something, else nothing."""
+    """The basic form of a word if it is a meaningful noun, else an empty text."""
     if forms(word) & WORDS["dull"] or not content_words(word):
         return ""
     if word.isascii():

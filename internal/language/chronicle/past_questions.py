@@ -1,4 +1,4 @@
-"""Questions about the owner's past: how often something happens, and what led to something."""
+"""Recognises questions about the owner's past: how often something happens, and what led to something."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def past_question(text: str) -> tuple[str, str] | None:
 
 
 def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list[int] | None:
-    """The places of the lines that answer, never questions; None if the question is not about the owner's life."""
+    """The indexes of the lines that answer, never questions; None if the question is not about the owner's life."""
     who = mentions(about, names)
     called = {name_key(part) for written in who.values() for part in written.split()}
     said = [word for word in content_words(about) if word not in called and not forms(word) & _IDLE]
@@ -47,7 +47,7 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
 
 
 def gives_cause(line: str, effect: Sequence[str]) -> bool:
-    """Whether a line says why something came about: that before "because", or behind "therefore"."""
+    """Whether a line gives the cause of something: its words precede "because", or follow "therefore"."""
     spans = [*sentences(line)]
     for (start, end), before in zip(spans, [(0, 0), *spans], strict=False):
         folded, preceding = fold(line[start:end]), line[slice(*before)]

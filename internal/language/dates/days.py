@@ -59,17 +59,17 @@ _END: Final = pattern(
 
 @dataclass(frozen=True, slots=True)
 class NamedDay:
-    """A day and the characters that name it. Not `sure` if another day may be meant."""
+    """A day and the characters that name it; `sure` is False if another day may be meant."""
 
     day: date
     span: Span
     sure: bool = True
     loose: bool = False
-    """It may be today or in a week, if that hour is past."""
+    """Whether it is today, or in a week if the hour is past."""
 
 
 def named_days(folded: str, at: datetime, language: Language) -> list[NamedDay]:
-    """The days that are named, the most exact way first."""
+    """The days named in a text, the most exact first."""
     days = [
         *_dates(folded, at, language),
         *_weekdays(folded, at),
@@ -138,14 +138,14 @@ def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
         if match["nextweek"]:
             ahead = weekday - at.weekday() + 7
         elif (match["next"] or "").startswith(("next", "след", "наст")):
-            # "Next Friday" said on Monday means the later one to half of the people; the nearest can be put off.
+            # "Next Friday" said on Monday means the later one to half of the people; the nearer one can be postponed.
             ahead = ahead or 7
         days.append(NamedDay(at.date() + timedelta(days=ahead), match.span(), loose=ahead == 0))
     return days[:1]
 
 
 def _bare_abbreviation(match: re.Match[str]) -> bool:
-    """Whether a match is only "sun", "ср" and the like, which are other words too: no preposition, no hour behind."""
+    """Whether a match is only "sun", "ср" and the like, which are also words: no preposition, no hour after it."""
     bare = match["day"] == match[0]
     if match["day"] in ("sun", "sat", "mon", "wed", "среды", "середи"):
         return bare

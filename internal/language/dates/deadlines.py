@@ -1,7 +1,7 @@
-"""Reads deadlines and periods: dates as in `parse`, but in the future, and up to the end of what is named.
+"""Reads deadlines and periods: dates as in `parse`, but in the future and up to the end of the named time.
 
 "до кінця року" is the last day of the year, "к весне" the first day of spring, "in May" the last day of the next May.
-The rules of `parse` look back, since people mostly tell of the past; a goal is in the future.
+The rules of `parse` look back, since people mostly write about the past; a goal is in the future.
 """
 
 import re
@@ -16,7 +16,7 @@ from internal.language.dates.parse import Dated
 from internal.language.text.spelling import Language, name_key
 
 Kind = Literal["past", "ahead", "begin", "end"]
-"""What a date belongs to: the past, a goal, the beginning of a period, its end."""
+"""The use of a date: in the past, as a goal, as the beginning of a period, or as its end."""
 
 _ENDING = re.compile(r"\b(?:конц[аеу]|конец|кінця|кінці|кінець|наприкінці|end)\b(?:\s+of)?(?:\s+the)?")
 _BEFORE = re.compile(r"^(?:до|к|ко|by|before|until|till|не позднее|не пізніше)\s+")
@@ -30,7 +30,7 @@ _DIRECTION = re.compile(
 )
 _NEW_YEAR = re.compile(r"(?:нов(?:ый|ого|ому)|нов(?:ий|ого|ому)) (?:год[ау]?|рік|року)|new year(?:'s)?(?: eve| day)?")
 _FROM_NOW = "ahead "
-"""How `normalise` writes "in two months": that is a day, however long the months are."""
+"""How `normalise` writes "in two months", which is a day, however long the months are."""
 
 _RECURRING = ("day", "month", "season")
 
@@ -44,12 +44,12 @@ class Period:
 
 
 def resolve_all(phrases: Sequence[tuple[str, datetime, Kind]], language: Language) -> list[datetime | None]:
-    """Resolves phrases, each with the time it was said and its kind; one call of the language process."""
+    """Resolves phrases, each with its time of writing and its kind; one call of the language process."""
     return [resolve(phrase, at, kind, language) for phrase, at, kind in phrases]
 
 
 def resolve(phrase: str, at: datetime, kind: Kind, language: Language = "en") -> datetime | None:
-    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if it is unknown."""
+    """The moment that a phrase written at `at` (aware, in the owner's zone) means; None if it is unknown."""
     if kind in ("past", "begin"):
         dated = parse.resolve(phrase, at, language)
         return dated.moment if dated else None
@@ -74,7 +74,7 @@ def period(phrase: str, at: datetime, language: Language = "en") -> tuple[Period
 
 
 def periods(phrases: Sequence[tuple[str, datetime]], language: Language) -> list[tuple[Period, bool] | None]:
-    """`period` of each phrase; for one call of the language process."""
+    """Calls `period` for each phrase; one call of the language process."""
     return [period(phrase, at, language) for phrase, at in phrases]
 
 
@@ -97,7 +97,7 @@ def _parse_unit(text: str, phrase: str, at: datetime, language: Language) -> Dat
 def _next_occurrence(dated: Dated, text: str, at: datetime, language: Language, *, begins: bool) -> Dated:
     """The next occurrence of a yearly or weekly date, unless a year or a direction was stated.
 
-    `begins`: its beginning is meant. "Before autumn", said in autumn, is before the next one; a day lasts to its end.
+    `begins`: its beginning is meant. "Before autumn", in autumn, is before the next one; a day lasts to its end.
     """
     ends = dated.moment if begins and not _exact(dated) else parse.end_of(dated)
     if dated.precision not in _RECURRING or ends > at or _EXPLICIT.search(text) or _DIRECTION.search(text):
@@ -108,5 +108,5 @@ def _next_occurrence(dated: Dated, text: str, at: datetime, language: Language, 
         return next_one
     try:
         return Dated(dated.moment.replace(year=dated.moment.year + 1), dated.precision)
-    except ValueError:  # the 29th of February
+    except ValueError:  # 29 February
         return dated

@@ -26,16 +26,16 @@ _BARE: Final = pattern(
     r"\s*,?\s*(?:(?:на|to|for|@)\s+)?(?P<h1>[01]?\d|2[0-3])(?:[:.](?P<m1>[0-5]\d))?"
     r"(?=(?:\s*(?:час(?:ов|а)?|год(?:ин[уиі]?)?|h)\b)?\s*(?:[,;!?)]|\.(?!\d)|$))"
 )
-"""An hour right behind its day, with nothing after it that could be counted: "to Saturday 11", "на субботу на 11"."""
+"""An hour right after its day, not followed by anything that it could count: "to Saturday 11", "на субботу на 11"."""
 _NOT_AN_HOUR: Final = pattern(
     r"\s*(?:-?(?:го|е|ое|th|st|nd|rd|й|му)\b|числ|" + "|".join(MONTHS) + r"|%|минут|хвилин|minut|день|дня|дней|дн|days?"
     r"|недел|тиж|weeks?|месяц|місяц|months?|год[уа]\b|лет|рок|year|человек|людей|раз|этаж|поверх|грн|руб|usd|eur|km|км|кг|kg)"
 )
 _AFTERNOON: Final = ("p", "дня", "вечера", "вечора")
 _BY_DAY: Final = r"(?<!\bс )(?<!\bз )(?<!\bіз )(?<!\bзі )\bднем\b(?! (?:рожд|народж|святого|ангела|перемоги|победы))"
-"""Not in wishes: "з днем народження", "с днём учителя"."""
+"""The word "днем", but not in wishes: "з днем народження", "с днём учителя"."""
 _BESIDE: Final = r"(?:(?<=\s\s)|(?<=^)|(?<=[,;(]\s)|(?<=\b(?:this|late|same)\s)|(?<=\bearly\s)|(?<=\bby\s))"
-"""A part of the day that stands beside its day, which is blanked out: no "parents evening"."""
+"""The text before a part of the day that stands beside its day, which is blanked out: not "parents evening"."""
 _NAMED_HOURS: Final[Sequence[tuple[str, time]]] = (
     (r"\b(?:в полдень|опівдні|о полудні|at noon|noon|at midday)\b", time(12)),
     (r"\b(?:в обед|в обід|at lunch(?:time)?|over lunch)\b", time(13)),
@@ -61,7 +61,7 @@ class NamedHour(NamedTuple):
 
 
 def named_hour(folded: str, day_end: int | None = None) -> NamedHour | None:
-    """The first hour that is named; `day_end` is where the name of its day ends."""
+    """The first hour named in a text; `day_end` is where the name of its day ends."""
     part = part_of_day(folded)
     bare = None if day_end is None else _BARE.match(folded, day_end)
     for match in (*_CLOCK.finditer(folded), *([bare] if bare else ())):

@@ -23,7 +23,7 @@ _DATE_WORDS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class NamedDate:
-    """A date in a text; `kind` is what the preposition before it means."""
+    """A date in a text; `kind` is the meaning of the preposition before it."""
 
     start: int
     end: int
@@ -33,11 +33,11 @@ class NamedDate:
 
 
 Stated = tuple[datetime, Sequence[str], datetime]
-"""A day, the lines that state it, and the time at which they were said."""
+"""A day, the lines that state it, and the time at which they were written."""
 
 
 def stated_precisions(stated: Sequence[Stated], language: Language) -> list[DatePrecision]:
-    """How exact each of these days stands in its lines: who writes 2018-01-01 for "in 2018" knows no day."""
+    """The precision with which each day is stated in its lines: 2018-01-01 for "in 2018" is a year only."""
     return [_stated(moment, lines, at, language) for moment, lines, at in stated]
 
 

@@ -152,11 +152,11 @@ _REWRITES = [
         (r"^(?:weekday\d )(\d{1,2} month\d+.*)$", r"\1"),
     )
 ]
-"""Applied in this order, once each."""
+"""Rewrites, each applied once in this order."""
 
 
 def days_in_digits(folded: str) -> str:
-    """The folded text with days of months that are spelt out in digits; every other character keeps its position."""
+    """The folded text with spelt-out days of months in digits; all other characters keep their positions."""
     return _SPELT_DAY.sub(_day_in_digits, folded)
 
 
@@ -168,13 +168,13 @@ def _day_in_digits(match: re.Match[str]) -> str:
 
 @cached(4_000)
 def canonical(text: str) -> str | None:
-    """The phrase (folded by `name_key`) in the notation of the rules; None if it holds any other word."""
+    """The phrase (folded by `name_key`) in the notation of the rules; None if it contains any other word."""
     for shape, words in _PHRASES:
         text = shape.sub(words, text)
     text = days_in_digits(text)
     symbols = list[str]()
     for word in filter(None, _BETWEEN_WORDS.split(text)):
-        if (symbol := _symbol(word)) is None:  # as in nearly every part of a sentence
+        if (symbol := _symbol(word)) is None:  # true for nearly every part of a sentence
             return None
         symbols.append(symbol)
     return _rewrite(filter(None, symbols))
@@ -189,7 +189,7 @@ def _rewrite(symbols: Iterable[str]) -> str | None:
 
 @cached(2_000)
 def _symbol(word: str) -> str | None:
-    """The word's symbol, empty for a word that changes nothing, None for a word that belongs to no date."""
+    """The word's symbol, empty for a word without effect, None for a word that does not belong to dates."""
     if match := _TENS.fullmatch(word):
         return f"{match[1]} decade" if int(match[1]) % 10 == 0 and int(match[1]) >= 20 else match[1]
     if match := _NUMBER.fullmatch(word):

@@ -1,4 +1,4 @@
-"""Parses dates as people and models write them, in three languages, relative to the moment they were said.
+"""Parses dates as people and models write them, in three languages, relative to the time of writing.
 
 Relative dates ("позавчера", "last May", "з понеділка") are read by rules, written ones ("15th of May 2020", "1
 вересня") by dateparser, which misreads or does not know the former. An unknown date is None, never a guess.
@@ -18,7 +18,7 @@ from internal.language.text.spelling import Language, name_key, words
 Precision = Literal["time", "day", "week", "month", "season", "year", "decade"]
 
 MAX_PHRASE = 100
-"""Characters; a longer text is no date."""
+"""The most characters of a phrase; a longer text is not a date."""
 
 UNKNOWN = words("unknown ? ?? ??? - n/a na none null never unclear неизвестно неясно невідомо tbd") | {
     "не указано",
@@ -26,7 +26,7 @@ UNKNOWN = words("unknown ? ?? ??? - n/a na none null never unclear неизве�
     "not stated",
     "not known",
 }
-"""What models write for an unknown date."""
+"""Words by which models denote an unknown date."""
 
 _ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}.*")
@@ -38,10 +38,10 @@ _YEARS = range(1000, 2200)
 """The range of four digits that count as a year."""
 
 _WRITTEN = re.compile(r"\d.*[^\W\d_]{3}|[^\W\d_]{3}.*\d")
-"""A written date holds a number and a word."""
+"""A written date, which contains a number and a word."""
 
 _NEAR = timedelta(days=14)
-"""Days within which a day without a year is the next one: "from 7 November", said on the 6th, is tomorrow."""
+"""The time within which a day without a year means the next one: "from 7 November", on the 6th, is tomorrow."""
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
@@ -55,7 +55,7 @@ class Dated:
 
 
 def resolve(phrase: str, at: datetime, language: Language = "en") -> Dated | None:
-    """The moment a phrase means, said at `at` (aware, in the owner's zone); None if it is unknown.
+    """The moment that a phrase written at `at` (aware, in the owner's zone) means; None if it is unknown.
 
     A bare date is midnight in the owner's zone, a month or a year its first day, a weekday or a month without a year
     the latest one that has begun ("next", "следующий" reverse that). Loads dateparser (0.2 s), so call it in the
@@ -65,7 +65,7 @@ def resolve(phrase: str, at: datetime, language: Language = "en") -> Dated | Non
 
 
 def resolve_plainly(phrase: str, at: datetime, language: Language = "en") -> Dated | None:
-    """As `resolve`, for ISO dates and relative words only: pure, some 50 microseconds."""
+    """Like `resolve`, for ISO dates and relative words only: pure, some 50 microseconds."""
     text = name_key(phrase).strip(" .,;!\"'«»“”()")
     if not text or len(phrase) > MAX_PHRASE or text in UNKNOWN:
         return None
@@ -73,12 +73,12 @@ def resolve_plainly(phrase: str, at: datetime, language: Language = "en") -> Dat
 
 
 def resolve_all(phrases: Sequence[tuple[str, datetime]], language: Language) -> list[Dated | None]:
-    """Resolves phrases, each with the time it was said; one call of the language process."""
+    """Resolves phrases, each with its time of writing; one call of the language process."""
     return [resolve(phrase, at, language) for phrase, at in phrases]
 
 
 def end_of(dated: Dated) -> datetime:
-    """The moment at which a named time ends: of a day the next midnight, of a year the next New Year."""
+    """The moment at which a named time ends: for a day the next midnight, for a year the next New Year."""
     if dated.precision in _DAYS:
         return dated.moment + timedelta(days=_DAYS[dated.precision])
     return _months_later(dated.moment, _MONTHS[dated.precision])
@@ -177,7 +177,7 @@ def _named_day(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _weekday(match: re.Match[str], at: datetime) -> Dated | None:
-    """The latest one before today; with "next" the first one after it; with "this" the one of this week."""
+    """The latest weekday before today; with "next" the first one after it, with "this" the one in this week."""
     direction, weekday = match[1], int(match[2])
     ahead = weekday - at.weekday()
     if direction == "this":
@@ -211,7 +211,7 @@ def _period_at(unit: str, steps: int, at: datetime) -> Dated | None:
 
 
 def _month(match: re.Match[str], at: datetime) -> Dated | None:
-    """The latest May that has begun; last May has ended, next May has not begun."""
+    """The latest month that has begun: last May has ended, next May has not begun."""
     direction, month = match[1], int(match[2])
     year = at.year - (month > at.month)
     if direction == "this":
@@ -252,7 +252,7 @@ def _decade(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _season(match: re.Match[str], at: datetime) -> Dated | None:
-    """Winter belongs to the year in which it begins; "this" and no word at all mean the latest one that has begun."""
+    """The latest season that has begun, also with "this". Winter belongs to the year in which it begins."""
     direction, month = match[1], _SEASONS[match[2]]
     year = at.year - (month > at.month)
     if direction == "next":
@@ -265,7 +265,7 @@ def _season(match: re.Match[str], at: datetime) -> Dated | None:
 
 
 def _season_of_year(match: re.Match[str], at: datetime) -> Dated | None:
-    """The winter of 2020 may be its beginning or its end: only the year is known."""
+    """The year only, since the winter of 2020 may be at its beginning or its end."""
     if match[1] == "winter":
         return _day(at, int(match[2]), 1, 1, "year")
     return _day(at, int(match[2]), _SEASONS[match[1]], 1, "season")
@@ -296,7 +296,7 @@ def _days_away(count: float, unit: str, sign: int, at: datetime) -> Dated | None
 
 
 def _months_later(moment: datetime, months: int) -> datetime:
-    """The same day of another month, or its last one. Raises ValueError outside the calendar."""
+    """The same day of another month, or that month's last one. Raises ValueError outside the calendar."""
     month_index = moment.year * 12 + moment.month - 1 + months
     for day in range(moment.day, moment.day - 4, -1):
         try:
@@ -334,7 +334,7 @@ _RULES: Sequence[tuple[re.Pattern[str], _Rule]] = [
 ]
 
 
-# --- Dates written out
+# --- Written dates
 
 
 @cache
@@ -375,7 +375,7 @@ _LEAP_YEAR = 2000
 
 
 def _is_impossible_day(text: str) -> bool:
-    """Whether this is a day like "32 мая", whose number dateparser would take for the year 1932."""
+    """Whether the text is a day like "32 мая", whose number dateparser would take for the year 1932."""
     match = _DAY_OF_MONTH.fullmatch(canonical(text) or "")
     if match is None or not _NUMBER_FIRST.search(text):
         return False

@@ -1,6 +1,6 @@
 """Finds the date in a question about another time, and the question without it.
 
-"летом 2023 где я жил?", "where did I live two years ago?": the date is first or last, and needs no mark.
+"летом 2023 где я жил?", "where did I live two years ago?": the date is at the beginning or the end, without a mark.
 """
 
 import re
@@ -12,7 +12,7 @@ from internal.language.dates.parse import Dated, end_of, resolve, resolve_plainl
 from internal.language.text.spelling import Language, words
 
 _MAX_WORDS = 7
-"""Words of the longest date: "в самом начале мая 2023 года" has six."""
+"""The most words of a date: "в самом начале мая 2023 года" has six."""
 
 _PUNCTUATION = " \t\n,;:.!?—–-\"'«»“”()"
 _WORD = re.compile(r"\S+")
@@ -39,7 +39,7 @@ _Reader = Callable[[str, datetime, Language], Dated | None]
 
 
 def dated_question(text: str, at: datetime, language: Language) -> DatedQuestion | None:
-    """The date and the question of a text said at `at` (aware, in the owner's zone); None if no date can be read.
+    """The date and the question of a text written at `at` (aware, in the owner's zone); None if no date can be read.
 
     Loads dateparser, so call it in the language process.
     """
@@ -47,7 +47,7 @@ def dated_question(text: str, at: datetime, language: Language) -> DatedQuestion
 
 
 def dated_question_plainly(text: str, at: datetime, language: Language) -> DatedQuestion | None:
-    """As `dated_question`, for ISO dates, years and relative words only: pure, a millisecond."""
+    """Like `dated_question`, for ISO dates, years and relative words only: pure, a millisecond."""
     return _read(text, at, language, resolve_plainly)
 
 
@@ -60,7 +60,7 @@ def _read(text: str, at: datetime, language: Language, reader: _Reader) -> Dated
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
-    """Possible dates, each with the rest: longer ones first, of equally long ones the one at the beginning."""
+    """Possible dates, each with the rest: longer ones first, among equally long ones the one at the beginning."""
     spans = [match.span() for match in _WORD.finditer(text)]
     for count in range(min(_MAX_WORDS, len(spans)), 0, -1):
         end, start = spans[count - 1][1], spans[-count][0]
@@ -72,7 +72,7 @@ def _splits(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _beside_number(text: str, phrase: str) -> bool:
-    """Whether a number stands right beside the date: "30 лютого" is no day, but not the whole of February either."""
+    """Whether a number is directly beside the date: "30 лютого" is not a day, but not the whole of February either."""
     before, _, after = text.partition(phrase)
     return bool(_NUMBER_BEFORE.search(before) or _NUMBER_AFTER.match(after))
 
@@ -86,7 +86,7 @@ def _question_mark(text: str) -> str:
 
 
 def _period_end(dated: Dated) -> datetime | None:
-    """The end of a calendar day, month or year; "three years ago" is a day, not the year after it."""
+    """The end of a calendar day, month or year; "three years ago" is a day, not a whole year."""
     if dated.precision == "time":
         return None
     moment = dated.moment

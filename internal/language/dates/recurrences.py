@@ -80,7 +80,7 @@ _FREQUENCY: Final = {"hour": "HOURLY", "day": "DAILY", "week": "WEEKLY", "month"
 
 
 def recurrence(folded: str) -> tuple[str, Span, time | None] | None:
-    """The RRULE that is named, the characters that name it, and the hour that goes with it; None if there is none."""
+    """The RRULE named in a text, the characters that name it, and its hour; None if there is none."""
     if match := _EVERY_PART.search(folded):
         part = part_of_day(_PART_OF_DAY[match["part"][:3]])
         return "FREQ=DAILY", match.span(), part and part[0]

@@ -1,4 +1,4 @@
-"""Reads hours that are spelt out: "half past four", "без четверти шесть", "о пів на п'яту", "at seven thirty"."""
+"""Reads spelt-out hours: "half past four", "без четверти шесть", "о пів на п'яту", "at seven thirty"."""
 
 import re
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from internal.language.text.patterns import pattern
 
 HALF: Final = "\u00b7"
-"""Stands between hour and minutes that were spelt out: unlike "4:30" they name neither a.m. nor p.m."""
+"""The separator of a spelt-out hour and its minutes, which unlike "4:30" may be a.m. or p.m."""
 
 _CARDINALS: Final = {
     1: "one", 2: "two|два|двум|двух", 3: "three|три|трем|трех", 4: "four|четыре|четырем|четырех",
@@ -44,9 +44,9 @@ _NOT_COUNTED: Final = (
     r"|зранку|завтра|послезавтра|післязавтра|сегодня|сьогодні|что|чтоб|чтобы|що|щоб|про|о|об|в|во|у|на|по|и|і|й|та|а|но"
     r"|але|каждый|кожн\w+|ежедневно|щодня|пожалуйста|будь|[а-яіїєґ']+(?:ть|ти|чь|ться|тись|тися)\b))"
 )
-"""Nothing follows that an hour could count: "at two different shops", "в пять раз"."""
+"""What may follow an hour: nothing that it could count, as in "at two different shops", "в пять раз"."""
 SPOKEN: Final = rf"(?:(?:{_CARDINAL})\b{_NOT_COUNTED}|{_ORDINAL}\b)"
-"""An hour that is spelt out."""
+"""A spelt-out hour."""
 _HINT: Final = pattern(rf"half|past|quarter|пол|пів|чверт|без |\bчас|\d-?[йіт]|\b(?:{_CARDINAL})\b|{_ORDINAL}")
 _SHAPES: Final = [
     (pattern(rf"\b{shape}"), towards)
@@ -77,7 +77,7 @@ _DIGITS: Final = pattern(r"\d+")
 
 
 def in_digits(folded: str) -> str:
-    """The folded text with hours in digits behind "at" or "в"; every other character keeps its position."""
+    """The folded text with hours after "at" or "в" in digits; all other characters keep their positions."""
     if _HINT.search(folded) is None:
         return folded
     for shape, half in _SHAPES:

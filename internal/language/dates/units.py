@@ -26,7 +26,7 @@ UNIT: Final = r"(?P<unit>" + "|".join(rf"(?:{forms})" for forms in _UNITS.values
 
 
 def fold(text: str) -> str:
-    """The text in lower case with one apostrophe and one dash; every character keeps its position."""
+    """The text in lower case with one kind of apostrophe and dash; all characters keep their positions."""
     if len(lowered := text.lower()) != len(text):
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     return lowered.translate(_UNIFIED)
@@ -53,7 +53,7 @@ def blank_out(text: str, spans: Sequence[Span]) -> str:
 
 
 def number_of(text: str | None) -> float | None:
-    """The number a word or digits mean, 1 for None; None if unknown."""
+    """The number that a word or digits mean, 1 for None; None if unknown."""
     if text is None:
         return 1
     if text.isdecimal():

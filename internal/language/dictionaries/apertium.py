@@ -1,6 +1,6 @@
 """Bilingual dictionaries of Apertium, compiled by lttoolbox (Debian: apertium-rus-ukr).
 
-The file holds numbers of one to four bytes: the first two bits of the first byte say how many bytes follow. It is a
+The file consists of numbers of one to four bytes: the first two bits say how many bytes follow. It is a
 transducer: a graph whose paths spell words of both languages at once. Format: lttoolbox, `compression.h`,
 `transducer.cc`.
 """
@@ -13,10 +13,10 @@ from typing import Final
 _MAGIC: Final = b"LTTB"
 _MAGIC_OF_SECTION: Final = b"LTTD"
 _HEADER: Final = 12
-"""Bytes of a magic word and the features after it."""
+"""Bytes of the header: a magic word and the features after it."""
 
 _SECTION: Final = "main@standard"
-"""The words; other sections are punctuation and rules."""
+"""The section of words; other ones are punctuation and rules."""
 
 _LONGEST: Final = 60
 _TAG: Final = "<"
@@ -68,7 +68,7 @@ class _Reader:
         right: str,
         before: frozenset[int],
     ) -> Iterator[tuple[str, str]]:
-        """The words on all paths from a state on that come to no state twice."""
+        """The words on all paths from a state that visit no state twice."""
         if state in finals:
             yield _bare(left), _bare(right)
         before |= {state}
@@ -78,7 +78,7 @@ class _Reader:
                 yield from self._words(steps, finals, following, left + one, right + other, before)
 
     def _steps(self) -> list[list[tuple[int, int]]]:
-        """For each state the symbols that lead on from it, each with the next state."""
+        """For each state, its outgoing symbols, each with the next state."""
         states = self._number()
         steps: list[list[tuple[int, int]]] = []
         for state in range(states):
@@ -107,11 +107,11 @@ class _Reader:
         return "".join(chr(self._number()) for _ in range(self._number()))
 
     def _sign(self, tags: int) -> str:
-        """A letter, or the tag with this number below zero, or nothing."""
+        """The sign of a number: a letter, or for a number below zero a tag, or nothing."""
         number = self._number() - tags
         return chr(number) if number > 0 else self._signs[-number]
 
 
 def _bare(word: str) -> str:
-    """A word without its tags and the number of a homonym."""
+    """A word without its tags and its homonym number."""
     return word.partition(_TAG)[0].rstrip(_HOMONYM)

@@ -20,10 +20,10 @@ _WORD: Final = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 _SENSE: Final = re.compile(r"(?:^|\s)\d+[.)>]\s")
 _PART: Final = re.compile(r"[,;]|(?:^|\s)[а-я]\)\s")
 _ASIDE: Final = re.compile(r"\[[^]]*]|\([^()]*\)|_[\w.-]+")
-"""Sounds, explanations and labels of an entry, such as `_n.`."""
+"""Pronunciations, explanations and labels of an entry, such as `_n.`."""
 
 _EXAMPLE: Final = re.compile(r"[A-Za-z~:–]")
-"""Begins what follows the translations of a sense: phrases with the headword, and what they mean."""
+"""The beginning of what follows the translations of a sense: phrases with the headword, and their meanings."""
 
 _TRANSLATION: Final = re.compile(r"[а-яё]+(?:-[а-яё]+)*", re.IGNORECASE)
 
@@ -55,7 +55,7 @@ def _number(digits: str) -> int:
 
 
 def _russian(entry: str) -> list[list[str]]:
-    """The translations in an entry, without its first line, which is the headword."""
+    """The translations in an entry, without its first line, the headword."""
     text = " ".join(entry.split("\n")[1:])
     text = _ASIDE.sub(" ", _ASIDE.sub(" ", text))
     senses = (_EXAMPLE.split(sense, maxsplit=1)[0] for sense in _SENSE.split(text))

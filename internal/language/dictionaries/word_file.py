@@ -1,4 +1,4 @@
-"""A file of words, each with other words, that is looked up without being loaded: its lines are in order."""
+"""A sorted file of words with related words, in which words are looked up without loading it."""
 
 import mmap
 import os
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def write(path: Path, words: Mapping[str, Iterable[str]]) -> None:
-    """Writes such a file, whole or not at all. Words have no spaces."""
+    """Writes such a file as a whole or not at all. Words contain no spaces."""
     draft = path.with_suffix(f".{os.getpid()}")
     draft.write_bytes(b"".join(sorted(f"{word}\t{' '.join(others)}\n".encode() for word, others in words.items())))
     draft.replace(path)
 
 
 def look_up(path: str, word: str) -> list[str]:
-    """The others of a word; none if the file does not have it. Takes some 20 microseconds."""
+    """The related words of a word, or none if the file does not have it. Takes some 20 microseconds."""
     content, key = _opened(path), f"{word}\t".encode()
     low, high = 0, len(content)
     while low < high:
@@ -36,5 +36,5 @@ def _opened(path: str) -> mmap.mmap | bytes:
     with open(path, "rb") as file:
         try:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:  # it is empty
+        except ValueError:  # the file is empty
             return b""

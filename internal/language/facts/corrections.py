@@ -1,4 +1,4 @@
-"""Reads the time in the owner's correction of a fact: since when, until when, whether it is over or was never so.
+"""Reads the time in the owner's correction of a fact: since when, until when, whether it ended or was never true.
 
 "Anna works for Zalando since May 2024", "больше не работает", "Анна не мешкає в Берліні". For the language
 process.
@@ -19,7 +19,7 @@ from internal.language.text.spelling import Language, name_key
 Status = Literal["holds", "over", "denied"]
 
 MAX_READ: Final = 300
-"""Characters; a longer correction is taken as words only."""
+"""The most characters of a correction whose time is read; a longer one only gives new words."""
 
 _OPENING = re.compile(
     r"^\s*(?:нет|неа|ні|no|nope|actually|да|так|на самом деле|насправді|вообще-то|взагалі-то)\s*[,.!:—–-]+\s*",
@@ -42,12 +42,12 @@ _NOT_A_DENIAL = re.compile(
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"[;:—–]|,\s*\w|\s(?:but|instead|а|но|але|зато|натомість|rather)\s", re.IGNORECASE)
-"""After a denial the sentence goes on: then it states what is so instead."""
+"""A continuation after a denial, which states what is true instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """`status` is over or denied only for a sentence that says nothing else. Moments are aware; None = not stated."""
+    """`status` is over or denied only if the sentence says nothing else. Moments are aware; None: not stated."""
 
     status: Status
     begins: datetime | None = None
@@ -57,7 +57,7 @@ class Correction:
 
 
 def read_correction(old: str, text: str, names: Sequence[str], at: datetime, language: Language) -> Correction:
-    """The time stated at `at` (aware) by a correction of the fact `old`, about things called `names`.
+    """The time stated by a correction, written at `at` (aware), of the fact `old` about things called `names`.
 
     A denial that names something new states another fact, not the end of this one.
     """

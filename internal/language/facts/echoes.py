@@ -7,20 +7,20 @@ from internal.text_caches import cached
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")
 _MIN_LETTERS: Final = 4
-"""Letters of a word that counts; a number counts whatever its length."""
+"""The least letters of a word that counts; numbers of any length count."""
 
 _PREFIX: Final = 5
-"""Letters by which two words are compared, whatever their endings."""
+"""The number of first letters by which two words are compared, ignoring endings."""
 
 _MIN_WORDS: Final = 2
 _SHORT: Final = 5
-"""A message of fewer words than this is repeated only if none of them is missing."""
+"""Messages of fewer words count as repeated only if no word is missing."""
 
 _SHARE: Final = 0.8
 
 
 def echoes(answer: str, message: str) -> bool:
-    """Whether an answer holds nearly all words of a message; a message of one word is repeated by no answer."""
+    """Whether an answer contains nearly all words of a message; a message of one word is never repeated."""
     words = _words(message)
     if len(words) < _MIN_WORDS:
         return False

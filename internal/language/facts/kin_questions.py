@@ -20,7 +20,7 @@ ASKS: Final = re.compile(
     r"\b(?:who|whose|name|called|related|кто|кого|кем|чей|зовут|звать|имя|хто|ким|чий|звати|звуть|ім['’ʼ]я|приход|довод)",
     re.IGNORECASE,
 )
-"""Words of which one stands in a question about a relation: nothing is read for any other message."""
+"""Words of which every question about a relation contains one; other messages are not read further."""
 
 _TO_ME = re.compile(r"\b(?:приход\w+|довод\w+|related|to me)\b", re.IGNORECASE)
 _BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
@@ -28,7 +28,7 @@ _BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """An owner's people: their names by node id, what is stated between them, and the owner's own node."""
+    """An owner's people: their names by node id, the stated relations between them, and the owner's own node."""
 
     owner: str
     names: Mapping[str, Sequence[str]]
@@ -43,7 +43,7 @@ class Ties:
 
 
 def kin_lines(text: str, ties: Ties, language: Language) -> list[str]:
-    """The answer, a line for each of those who are meant: "Коля — племянник (сестра Маша → сын)"; empty for none."""
+    """The answer, a line for each person meant: "Коля — племянник (сестра Маша → сын)"; empty if there is none."""
     chain, own = _chain(text)
     nodes = list(ties.names)
     named = [nodes[index] for index in mentions(text, dict(enumerate(ties.names.values())))]
@@ -70,7 +70,7 @@ def _people(found: Mapping[str, Tie], shown: Mapping[str, str]) -> list[tuple[st
 
 
 def _chain(text: str) -> tuple[list[Kin], bool]:
-    """The relations of the longest row of role words, the one nearest to its beginning first; and whether it is "my".
+    """The relations of the longest row of role words, first the one nearest to its beginning; and whether it is "my".
 
     "сын моей сестры" and "son of my sister" lead from the end, "my sister's son" and "у сестры сын" from the start.
     """
@@ -104,6 +104,6 @@ def _possessive(token: Token, text: str) -> bool:
 
 
 def _gender(name: str) -> Gender | None:
-    """The gender of a first name, if all its bearers have the same."""
+    """The gender of a first name, if all people with it have the same."""
     genders = {one.gender for one in given_names(name.split(maxsplit=1)[0])} if name.split() else set()
     return genders.pop() if len(genders) == 1 else None

@@ -1,4 +1,4 @@
-"""Kinds of occasions and days of the year: what they are called, in three languages and in facts."""
+"""Kinds of occasions and days of the year, and their names in three languages and in facts."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -34,17 +34,17 @@ _LEAP_YEAR: Final = 2000
 
 
 def occasion_words(kind: str, language: str) -> str:
-    """What a kind of occasion is called in a language."""
+    """The name of a kind of occasion in a language."""
     return _NAMES[kind][language]
 
 
 def day_words(month: int, day: int, language: str, year: int | None = None) -> str:
-    """A day in words, with its year if that is given: "5 июня", "June 5", "5 June 1990"."""
+    """A day in words, with its year if it is given: "5 июня", "June 5", "5 June 1990"."""
     if year is None:
         return str(format_skeleton("MMMMd", date(_LEAP_YEAR, month, day), locale=language))
     return str(format_date(date(year, month, day), "long", locale=language))
 
 
 def day_attributes(month: int, day: int, year: int | None) -> dict[str, object]:
-    """The attributes of a fact that hold its day."""
+    """The attributes of a fact that contain its day."""
     return {"date": f"{month:02}-{day:02}", **({"year": year} if year else {})}

@@ -1,8 +1,8 @@
-"""Finds occasions mentioned in passing, in three languages: the word for one, its day, and whose it is.
+"""Finds occasions mentioned in passing, in three languages: the word for one, its day, and its person.
 
 Works by word classes: any order of the three, several people and days in one sentence, numbers of years ("turns 60").
-A question, a doubt or a supposition tells of no occasion, and neither does a visit to a birthday party whose day may
-be another one.
+A question, a doubt or a supposition states no occasion, and neither does a visit to a birthday party, whose day may
+be a different one.
 """
 
 import re
@@ -19,7 +19,7 @@ from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
 
 OWNER: Final = -1
-"""Stands for the owner in `whose`."""
+"""The value of `whose` for the owner."""
 
 _TENS_IN_WORDS: Final = {
     20: "двадцати", 30: "тридцати|тридцяти", 40: "сорок|сорока|forty", 50: "пят(?:ь|и)десяти?|п'ятдесяти?|fifty",
@@ -100,7 +100,7 @@ _LONGEST_DATE: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class NamedOccasion:
-    """An occasion of the person at the place `whose` among those given, or of the OWNER.
+    """An occasion of the person with the index `whose` among those given, or of the OWNER.
 
     `year` is that of the beginning, of a wedding and the like its own; None if unknown.
     """
@@ -120,14 +120,14 @@ class _Day:
     day: int
     year: int | None
     on: date | None = None
-    """The day itself where it was said relative to the message: "tomorrow"."""
+    """The day itself if it was named relative to the message: "tomorrow"."""
 
 
 Span = tuple[int, int]
 
 
 def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language: Language) -> Iterator[NamedOccasion]:
-    """The occasions of one sentence, said at `at` (aware, in the owner's zone); `people` are the places of persons."""
+    """The occasions in a sentence written at `at` (aware, in the owner's zone); `people` are the places of names."""
     words = list(_WORD.finditer(sentence))
     if not words or _DOUBT.search(blank_out(sentence, people)) or sentence.rstrip().endswith("?"):
         return
@@ -150,7 +150,7 @@ def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language
 
 
 def is_occasion(title: str) -> bool:
-    """Whether a text names an occasion as such: "Masha's birthday", not "buy a gift for the birthday"."""
+    """Whether a text is the name of an occasion: "Masha's birthday", not "buy a gift for the birthday"."""
     return any(_GOVERNED.search(title[: match.start()]) is None for match in _WORD.finditer(title))
 
 
@@ -164,7 +164,7 @@ def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime) -> 
 
 
 def _years(sentence: str) -> int | None:
-    """How many years an occasion makes: "turns 60", "10 лет как вместе", "30th birthday"."""
+    """The number of years of an occasion: "turns 60", "10 лет как вместе", "30th birthday"."""
     for shape in (_AGE, _WORD, _OF_AGE):
         for match in shape.finditer(sentence):
             if count := _COUNT.search(match[0]):
@@ -173,7 +173,7 @@ def _years(sentence: str) -> int | None:
 
 
 def _number(text: str) -> int | None:
-    """The sum of its parts: "35", "тридцать пять"."""
+    """The sum of a number's parts: "35", "тридцать пять"."""
     if text.isdecimal():
         return int(text)
     if text.endswith("-oh"):  # "the big three-oh"
@@ -185,7 +185,7 @@ def _number(text: str) -> int | None:
 
 
 def _next(day: _Day, today: date, *, past: bool) -> date | None:
-    """The next time this day comes, or the last one in a sentence about the past."""
+    """The next occurrence of this day, or the last one in a sentence about the past."""
     years = (today.year, today.year - 1) if past else (today.year, today.year + 1)
     for year in years:
         try:
@@ -205,7 +205,7 @@ def _party_only(sentence: str, word: re.Match[str], kind: str, day: _Day) -> boo
 
 
 def _region(days: Sequence[_Day], number: int, length: int, *, heads_first: bool) -> Span:
-    """Where the person of a day is named: before it, or behind it where the sentence begins with a day."""
+    """The region where the person of a day is named: before it, or after it if the sentence begins with a day."""
     if len(days) == 1:
         return 0, length
     if heads_first:
@@ -228,7 +228,7 @@ def _whose(sentence: str, word: Span, near: Sequence[int], people: Sequence[Span
 
 
 def _rank(sentence: str, word: Span, person: Span) -> int:
-    """0 for the surest sign that an occasion is this person's."""
+    """A rank, 0 for the surest sign that an occasion is this person's."""
     start, end = person
     if start >= word[1]:
         return 0 if _OF_SOMEBODY.fullmatch(sentence[word[1] : start]) else 3
@@ -242,8 +242,8 @@ def _distance(one: Span, other: Span) -> int:
 
 
 def _days(sentence: str, at: datetime, language: Language, *, past: bool) -> list[_Day]:
-    """The days that a sentence names, in order: those of the calendar, else those relative to the message."""
-    # "turns 22 on June 23": the count is no day.
+    """The days that a sentence names, in order: calendar days, else days relative to the message."""
+    # "turns 22 on June 23": the age is not a day
     blanked = _WORD.sub(lambda match: "~" * len(match[0]), sentence)
     found = [*_calendar_days(blanked), *_numeric_days(blanked)]
     found = [day for day in found if not _NOT.search(sentence[: day.start])]

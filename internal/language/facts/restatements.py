@@ -9,7 +9,7 @@ from internal.language.text.spelling import Language, name_key, words
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’&.][^\W_]+)*")
 _MAX_WORDS = 5
-"""Words of a name; more of them say something else than the sentence did."""
+"""The most words of a name; with more of them, the sentence says something different."""
 
 _FUNCTION_WORDS = words(
     "в во на у о об обо к ко до из с со з із зі від про за по для уже ещё еще теперь сейчас вже ще тепер зараз не нет"
@@ -32,7 +32,7 @@ def renamed(old: str, new: str, names: Sequence[str], language: Language) -> str
 
 
 def _replaced(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """The parts that were replaced, as they were and as they are now."""
+    """The replaced parts, each with its old and its new words."""
     before, after = list(_WORD.finditer(old)), list(_WORD.finditer(new))
     matcher = SequenceMatcher(
         None, [name_key(match[0]) for match in before], [name_key(match[0]) for match in after], autojunk=False

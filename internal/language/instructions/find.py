@@ -1,8 +1,8 @@
-"""Finds standing instructions: what a text tells the assistant itself to do always, or how to answer.
+"""Finds standing instructions: what a text tells the assistant to do always, or how to answer.
 
-An instruction is addressed to the assistant (an imperative, "you should", "I want you to", "no emojis") and is to last:
-it says so ("always", "never", "from now on"), or it is about the manner of answering in a form that means a habit.
-Questions, tasks, statements about oneself and others, and wishes for one answer are none.
+An instruction is addressed to the assistant (an imperative, "you should", "I want you to", "no emojis") and lasts:
+it says so ("always", "never", "from now on"), or it is about the manner of answering in a form that implies a habit.
+Questions, tasks, statements about people, and wishes for one answer are not instructions.
 """
 
 import re
@@ -35,15 +35,15 @@ from internal.language.text.tables import any_of
 _any: Final = partial(any_of, "internal.language.instructions")
 
 LONGEST: Final = 200
-"""Characters of an instruction; a longer sentence is a story."""
+"""The most characters of an instruction; a longer sentence is a story."""
 
 LONGEST_TEXT: Final = 600
-"""Characters of a message that is read; a longer one is pasted."""
+"""The most characters of a message that is read; a longer one is pasted."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundInstruction:
-    """An instruction in its author's words. `lifts`: it only takes back an earlier one."""
+    """An instruction in its author's words. `lifts`: it only withdraws an earlier one."""
 
     text: str
     topics: frozenset[str]
@@ -51,7 +51,7 @@ class FoundInstruction:
     lifts: bool = False
 
     def ends(self, other: "FoundInstruction") -> bool:
-        """Whether it takes the place of an earlier one: of the same manner, and not only under another condition."""
+        """Whether it replaces an earlier one: about the same manner, and not only under another condition."""
         if self.condition and not self.lifts and self.condition != other.condition:
             return False
         if self.topics or other.topics:
@@ -76,7 +76,7 @@ _LASTS: Final = pattern(
 )
 _UNDER_CASE: Final = pattern(rf"(?:[\s,—–-]*(?:{_OPENING})(?![\w'-]))*[\s,]*(?:{_CASE})")
 _RECURS: Final = pattern(rf"(?<![\w-])(?:{_any('recurs')})(?![\w-])")
-"""Times that come again: "don't write to me at night" is meant for every night."""
+"""Recurring times: "don't write to me at night" is meant for every night."""
 _LATELY: Final = pattern(rf"(?<![\w-])(?:{_NOW})(?![\w'-])")
 
 _WISH: Final = pattern(rf"(?:{_any('wish')})(?![\w'-])[\s,]*")
@@ -84,7 +84,7 @@ _STOP: Final = pattern(rf"(?:{_any('stop')})(?![\w'-])")
 _BARE: Final = pattern(rf"(?:{_any('bare')})(?![\w'-])")
 _LETS: Final = pattern(r"(?:let's|давай(?:те)?)(?![\w'-])[\s,]*")
 _RULE: Final = pattern(_any("rule_without_verb"))
-"""A rule without a verb: "prices always in euros"."""
+"""The beginning of a rule without a verb: "prices always in euros"."""
 _NOT: Final = pattern(r"(?:(?:please )?(?:don't|do not|never|dont)|не)(?![\w'-])\s*(?:ever\s+)?")
 
 _ACTS_EN: Final = pattern(rf"(?:{_any('acts_en')})(?:e|es|ing|ning|ting|ping|d)?(?![\w'-])")
@@ -106,19 +106,19 @@ _QUOTED: Final = pattern(r"[«“„\"][^»”\"]{2,}[»”\"]")
 _TAG: Final = pattern(r"[\s,]+(?:ok|okay|please|ок|окей|ладно|хорошо|добре|гаразд)\?\W*$")
 _COPIED: Final = pattern(r"```|^\s*(?:[-*•]|\d+[.)])\s.*\n\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 _BACK: Final = pattern(r"(?:go |get )?back to\b|верн(?:ись|емся) к\b|поверни(?:сь|мось) до\b")
-"""What ends a rule by naming what was before it: "go back to long answers"."""
+"""An order that ends a rule by naming the earlier state: "go back to long answers"."""
 _AND: Final = pattern(r"\s*[,;]?\s+(?:and|but|и|а|но|та|й|і|але)\s+(?=\w)|;\s+")
 
 
 def find_instructions(text: str) -> list[FoundInstruction]:
-    """The instructions in a message, and what takes earlier ones back, in their order."""
+    """The instructions in a message, and the withdrawals of earlier ones, in order."""
     own = spell_out(unquoted(text)).strip()
     if not own or len(own) > LONGEST_TEXT or own.startswith(("/", "[")) or _COPIED.search(own):
         return []
     found: list[FoundInstruction] = []
     for start, end in sentences(own):
         sentence = own[start:end].strip()
-        if sentence.endswith(":"):  # what follows are somebody's words
+        if sentence.endswith(":"):  # somebody else's words follow
             break
         found += _in_sentence(sentence)
     return found
@@ -135,7 +135,7 @@ _NEED: Final = pattern(r"не (?:надо|нужн\w+|треба|потрібн\
 
 
 def _plainly(sentence: str) -> str:
-    """A sentence with its order in front: "смайлики мне не ставь" is "не ставь смайлики"."""
+    """A sentence with its order in front: "смайлики мне не ставь" becomes "не ставь смайлики"."""
     plain = _KEEP_IT.sub("keep answers ", fold(sentence).strip(" \t\n—–-*•.!"))
     found = _OBJECT_FIRST.fullmatch(_POLITE_END.sub("", plain))
     if found is None or not topics_of(found["object"]):
@@ -184,7 +184,7 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     if ends and UNWANTED.match(rest) and said.manner and not asked and (lasts or NO_LONGER.search(folded)):
         return "keep"
     wish = _WISH.match(rest)
-    polite = wish is not None and any(wish.groupdict().values())  # "could you always ...?" is no question
+    polite = wish is not None and any(wish.groupdict().values())  # "could you always ...?" is not a question
     if asked if not polite else not lasts:
         return None
     wanted = said.wishes(_skipped(rest[wish.end() :])) if wish is not None else said.commands(rest)
@@ -192,7 +192,7 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
 
 
 def _skipped(text: str) -> str:
-    """What follows the words that may open a sentence."""
+    """The text after words that may open a sentence."""
     match = _SKIPPED.match(text)
     return text[match.end() :] if match else text
 
@@ -203,7 +203,7 @@ def _acts(rest: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A folded sentence; `lasts`: it says that it is meant for longer than one answer."""
+    """A folded sentence; `lasts`: it says that it applies to more than one answer."""
 
     folded: str
     topics: frozenset[str]
@@ -211,18 +211,18 @@ class _Sentence:
 
     @property
     def manner(self) -> bool:
-        """Whether it is about the manner of answering, and not of this once."""
+        """Whether it is about the manner of answering, and not of this answer only."""
         return bool(self.topics) and (self.lasts or not _ONCE.search(self.folded))
 
     def wishes(self, rest: str) -> bool:
-        """Whether the assistant should do something: an act of its own, always or in a manner."""
+        """Whether it wishes that the assistant does something: an act of its own, always or in a manner."""
         rest = _NOT.sub("", rest, count=1) if _NOT.match(rest) else rest
         if _REMINDS.match(rest) or not (_acts(rest) or self.topics):
             return False
         return self.lasts or (bool(self.topics) and not _ONCE.search(rest))
 
     def commands(self, rest: str) -> bool:
-        """Whether a sentence orders the assistant to do something."""
+        """Whether it orders the assistant to do something."""
         if not rest or (self.lasts and _RULE.match(rest)):
             return self.lasts and bool(self.topics)
         if lets := _LETS.match(rest):
@@ -245,13 +245,13 @@ class _Sentence:
         )
 
     def _suggests(self, rest: str) -> bool:
-        """ "когда я спрашиваю про код, давай пример" and "давай на ты", but not "давай встретимся"."""
+        """Whether it suggests a manner: "когда я спрашиваю про код, давай пример", not "давай встретимся"."""
         if self.lasts and not self.topics:
             return not rest[:1].isascii() and _TOGETHER.match(rest) is None
         return self.manner and bool(self.topics & _SUGGESTED) and (self.lasts or not _PERFECTIVE.match(rest))
 
     def in_cyrillic(self, verb: str, *, negative: bool) -> bool:
-        """An imperfective imperative is meant for always; any other needs a word for that."""
+        """Whether an imperative is meant for always: an imperfective one is, any other needs a word for that."""
         act, word = _ACTS.match(verb), verb.split(maxsplit=1)[0].strip(",.!") if verb else ""
         if act is not None and _HABIT.fullmatch(act[0]):
             return self.lasts or self.manner
@@ -272,7 +272,7 @@ class _Sentence:
 _TOGETHER: Final = pattern(r"[а-яіїєґ']+(?:ем|им|ємо|имо|їмо|ть|ти)(?:ся|сь)?(?![\w'-])")
 
 _DIRECTED: Final = (UNWANTED, _WISH, LIFTED, TAKEN_BACK, _STOP, _BARE, _LETS, _NOT, _ACTS_EN, _ACTS)
-"""How a wish begins that does not say that it is to last."""
+"""Beginnings of a wish that does not say that it is to last."""
 
 _MANNER_FIRST: Final = pattern(rf"(?:{_any('manner_first')})")
 
@@ -281,12 +281,12 @@ _PERFECTIVE: Final = pattern(r"(?:ответ|напиш|скаж|перевед|
 _SUGGESTED: Final = frozenset({"language", "form", "emoji", "list", "length", "joke"})
 _INFINITIVE: Final = pattern(r"[а-яіїєґ']+т[иь](?:ся|сь)?")
 _BROKEN_OFF: Final = pattern(r"\w+,(?! (?:please|пожалуйста|будь ласка))")
-""" "Пиши, отвечу подробно": the manner is not the assistant's."""
+"""An imperative before a comma, as in "Пиши, отвечу подробно": the manner is not the assistant's."""
 _FOREVER: Final = pattern(
     rf"(?<![\w-])(?:never|ever|from now on|in (?:the )?future|никогда|впредь|отныне|ніколи|надалі|відтепер)(?![\w-])"
     rf"|{_RECURS.pattern}"
 )
-"""Beyond "don't remind me of it any more", which only ends a task."""
+"""Words for an instruction that lasts; "don't remind me of it any more" only ends a task."""
 _ALONE: Final = pattern(r"(?:no|without|без)\s*$")
 _NEVER: Final = pattern(r"(?<![\w-])(?:never|никогда|ніколи)(?![\w-])")
 _OPENS_EN: Final = pattern(

@@ -1,4 +1,4 @@
-"""The manner of answering that a text speaks of: its language, its length, lists, how it addresses the owner."""
+"""The manners of answering that a text names: the language, the length, lists, the form of address."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ from internal.language.text.spelling import Language
 from internal.language.text.tables import table
 
 _TABLE: Final = table(__package__, "manners")
-"""`languages`, `times` and `manners` by name; in a manner BOOKS and HOUR stand for the patterns of these names."""
+"""The words of `languages`, `times` and `manners` by name; in a manner, BOOKS and HOUR stand for those patterns."""
 _LANGUAGES: Final = {code: "|".join(words) for code, words in _TABLE["languages"].items()}
 LANGUAGE: Final = pattern(
     rf"(?<![\w-])(?:{'|'.join(f'(?P<{code or chr(120)}>{words})' for code, words in _LANGUAGES.items())})(?![\w-])"
@@ -29,7 +29,7 @@ _CASES: Final = pattern(
 
 
 def topics_of(text: str) -> frozenset[str]:
-    """The manners of answering that a folded text names; empty where it names none."""
+    """The manners of answering that a folded text names; may be empty."""
     found = {topic for topic, manner in _PATTERNS.items() if manner.search(text)}
     if LANGUAGE.search(text):
         found.add("language")
@@ -37,18 +37,18 @@ def topics_of(text: str) -> frozenset[str]:
 
 
 def language_of(text: str) -> Language | None:
-    """The language that a folded text asks for, of those that the product speaks."""
+    """The language of the product that a folded text asks for."""
     match = LANGUAGE.search(text)
     spoken: tuple[Language, ...] = ("en", "uk", "ru")
     return next((code for code in spoken if match[code]), None) if match else None
 
 
 def times_of(text: str) -> frozenset[str]:
-    """When an instruction is to be followed: weekdays, weekends, mornings, evenings; empty: always."""
+    """When an instruction applies: weekdays, weekends, mornings, evenings; empty: always."""
     return frozenset(time for time, times in _WHEN.items() if times.search(text))
 
 
 def condition_of(text: str) -> frozenset[str]:
-    """What restricts an instruction: its times, and the stems of "when I ask about money"; empty: nothing."""
+    """The restrictions of an instruction: its times, and the stems of "when I ask about money"; empty: none."""
     cases = " ".join(match["what"] for match in _CASES.finditer(text))
     return times_of(text) | {word[:4] for word in re.findall(r"\w{4,}", cases)}

@@ -1,4 +1,4 @@
-"""How an owner takes an instruction back: an order to drop a rule, leave to do it again, or what he wants no more."""
+"""Withdrawals of instructions: orders to drop a rule, permissions to do it again, things not wanted any more."""
 
 import re
 from functools import partial
@@ -21,19 +21,19 @@ TAKEN_BACK: Final = re.compile(
     rf"|скасовую|ігноруй)\b.*\b(?:{_RULE})(?![\w'-])"
 )
 OVER: Final = re.compile(_any("over"))
-"""What says that a rule holds no more, without an order."""
+"""Words that a rule does not hold any more, without an order."""
 UNWANTED: Final = re.compile(rf"(?:{_any('unwanted')})(?![\w'-])[\s,]*")
-"""What the owner wants no more: a rule about it where it is a manner of answering, and for longer than once."""
+"""Words that the owner does not want something any more, which is a rule if it is a manner of answering and lasts."""
 DISMISSED: Final = re.compile(_any("dismissed"))
-"""What drops a manner of answering; `over`: the rule about it, not the manner itself."""
+"""Words that drop a manner of answering; `over`: the rule about it, not the manner itself."""
 SWITCHED: Final = re.compile(rf"(?:(?P<on>{_any('switched_on')})|(?:{_any('switched_off')}))(?![\w'-])")
 SETTING: Final = re.compile(r"\b(?:keeping|being|thing|mode|setting|режим\w*|настройк\w+|налаштуван\w+)\b")
-"""A manner of answering that is switched on and off; lifted where a plain thing comes back, or a length ends."""
+"""A manner that is switched on and off; it is lifted when the plain manner returns, or a length ends."""
 NO_LONGER: Final = re.compile(r"\b(?:no longer|any ?more|больше|більше|done with|tired of|sick of|надоели|набридли)\b")
 _ANSWERS: Final = re.compile(rf"\b(?:{_any('answers')})|твои")
 PLAINLY: Final = frozenset({"emoji", "list", "heading", "markup", "sorry", "praise", "joke"})
 
 
 def of_answers(folded: str, topics: frozenset[str]) -> bool:
-    """Whether it is the bot's own answers that are long or short: no haircut, no skirt."""
+    """Whether the bot's own answers are long or short, not a haircut or a skirt."""
     return bool(topics & PLAINLY) or _ANSWERS.search(folded) is not None

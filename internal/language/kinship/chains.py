@@ -1,4 +1,4 @@
-"""Relations between people: stated ones, and those that follow from two or three of them."""
+"""Relations between people: stated ones, and those inferred from two or three of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,12 +10,12 @@ from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language
 
 REACH: Final = 3
-"""Stated relations in a row that are followed: a great-aunt's husband is nobody one asks for."""
+"""The most stated relations in a chain: people do not ask for a great-aunt's husband."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatedTie:
-    """A stated relation: `who` is `kin` to `whom`; ids of nodes. `fact` is the id of the fact that says so."""
+    """A stated relation: `who` is `kin` to `whom`; ids of nodes. `fact` is the id of the fact that states it."""
 
     who: str
     kin: Kin
@@ -25,9 +25,9 @@ class StatedTie:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """What somebody is to the one in the middle: the steps that lead there, and their sum where a rule knows it.
+    """What a person is to the one in the middle: the steps that lead there, and their sum if a rule gives one.
 
-    Each step is somebody who is something to the one before. `spouse` is the gender of the middle one's spouse.
+    Each step is a person's relation to the one before. `spouse` is the gender of the middle one's spouse.
     """
 
     steps: tuple[StatedTie, ...]
@@ -41,7 +41,7 @@ class Tie:
 
 @dataclass(slots=True)
 class KinMap:
-    """The stated relations of one owner's people, each read in both directions."""
+    """The stated relations of one owner's people, usable in both directions."""
 
     stated: Sequence[StatedTie]
     genders: Mapping[str, Gender | None] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class KinMap:
                 self._beside[one.who].append(back)
 
     def ties(self, middle: str) -> dict[str, Tie]:
-        """Everybody within reach of somebody, by the shortest chain whose sum is known."""
+        """The people within reach of the middle one, by the shortest chain with a known sum."""
         found: dict[str, Tie] = {}
         spouse = next((one.kin.gender for one in self._beside[middle] if one.kin.kind == "spouse"), None)
         border: dict[str, Tie | None] = {middle: None}
@@ -78,7 +78,7 @@ class KinMap:
         return found
 
     def who(self, middle: str, chain: Sequence[Kin]) -> dict[str, Tie]:
-        """Everybody to whom a chain of relations leads, the first of it being that to the one in the middle."""
+        """The people to whom a chain of relations leads, whose first relation is that to the one in the middle."""
         found: dict[str, Tie | None] = {middle: None}
         for asked in chain:
             following: dict[str, Tie | None] = {}
@@ -99,7 +99,7 @@ def chain_words(tie: Tie, names: Mapping[str, str], language: Language) -> str:
 
 
 def tie_words(tie: Tie, names: Mapping[str, str], language: Language) -> str:
-    """What somebody is, with the chain from which it follows: "племянник (сестра Маша → сын)"."""
+    """The relation of a tie, with the chain from which it follows: "племянник (сестра Маша → сын)"."""
     chain = chain_words(tie, names, language)
     if not tie.inferred:
         return chain
@@ -107,7 +107,7 @@ def tie_words(tie: Tie, names: Mapping[str, str], language: Language) -> str:
 
 
 def _sum(steps: Iterable[StatedTie]) -> Kin | None:
-    """The relation that follows from a chain; None if no rule applies."""
+    """The relation that follows from a chain, or None if no rule applies."""
     first, *rest = steps
     kind: str | None = first.kin.kind
     last = first

@@ -1,6 +1,6 @@
 """Kinds of relations between two people, their words with gender in three languages, and how relations compose.
 
-The table `kinds.json` holds for each kind its inverse and the words of each language, the first of a gender being the
+The table `kinds.json` has for each kind its inverse and the words of each language, the first of a gender being the
 one that is shown; and the rules, such as "child of sibling = niece-or-nephew".
 """
 
@@ -24,14 +24,14 @@ Direction = Literal["source", "target"]
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """What somebody is to somebody else. `gender` is that of the one who is it, None where the word does not say."""
+    """What one person is to another. `gender` is that of the former, None if the word does not tell."""
 
     kind: str
     gender: Gender | None = None
 
     @property
     def relation(self) -> str:
-        """The name of a fact that states it: SISTER_OF, MARRIED_TO."""
+        """The name of the relation of a fact that states it: SISTER_OF, MARRIED_TO."""
         by_gender = _kinds()[self.kind][1]["en"]
         word = next(iter(by_gender.get(self.gender) or by_gender.get(None) or (self.kind,)))
         return _ALREADY_FUNCTIONAL.get(self.kind) or f"{word.upper().replace('-', '_')}_OF"
@@ -72,7 +72,7 @@ def _rules() -> dict[tuple[str, str], str]:
 
 
 def kin_of_word(word: str) -> Kin | None:
-    """What a word in any case form and language means: сестрой, sister; None for another word."""
+    """The meaning of a word in any case form and language: сестрой, sister; None for other words."""
     key = name_key(word.strip())
     known = _by_word().get(key)
     if known is not None:
@@ -82,14 +82,14 @@ def kin_of_word(word: str) -> Kin | None:
 
 
 def kin_of_label(label: str) -> Kin | None:
-    """What a label of an address book means: "_$!<Sister>!$_", "Domestic Partner", "мама"."""
+    """The meaning of a label in an address book: "_$!<Sister>!$_", "Domestic Partner", "мама"."""
     bare = label.strip().removeprefix("_$!<").removesuffix(">!$_")
     hyphened = _SEPARATORS.sub("-", bare.strip())
     return kin_of_word(hyphened) or kin_of_word(hyphened.replace("-", ""))
 
 
 def kin_of_relation(name: str) -> tuple[Kin, Direction] | None:
-    """What the name of a fact's relation states, and which end is it: SISTER_OF the source, HAS_SISTER the target."""
+    """The meaning of a fact's relation, and the end that has it: SISTER_OF the source, HAS_SISTER the target."""
     bare = name.removeprefix("IS_").removesuffix("_TO").removesuffix("_WITH")
     has = bare.startswith("HAS_")
     kin = kin_of_label(bare.removeprefix("HAS_").removesuffix("_OF").lower())
@@ -97,14 +97,14 @@ def kin_of_relation(name: str) -> tuple[Kin, Direction] | None:
 
 
 def composed(first: str, second: str) -> str | None:
-    """The kind of somebody who is `first` to somebody who is `second` to a third; None where no rule says."""
+    """The kind of the `first` relative of somebody's `second` relative; None if no rule says."""
     return _rules().get((first, second))
 
 
 def kin_word(kin: Kin, language: Language, spouse: Gender | None = None) -> str:
-    """The word for it in a language: сестра; of an unknown gender the common word, else both.
+    """The word for a relation in a language: сестра; for an unknown gender the common word, else both.
 
-    `spouse` is the gender of the spouse through whom they are related: his mother is свекровь, hers тёща.
+    `spouse` is the gender of the spouse through whom they are related: a husband's mother is свекровь, a wife's тёща.
     """
     words = _kinds()[kin.kind][1][language]
     fitting = words.get(kin.gender) or words.get(None)

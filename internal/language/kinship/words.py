@@ -1,7 +1,7 @@
 """Words for the relation of a person to the owner, in any case form, and the circle they suggest.
 
-Circles are named by their wire names, so that this package knows nothing of people. The words stand in `roles.json`
-by language and circle, behind the gender that they imply: m, f, or x for none; p marks words of several people, each
+Circles are written as in the API, so that this package does not depend on people. The words stand in `roles.json`
+by language and circle, after the gender that they imply: m, f, or x for none; p marks words for several people, each
 with its other forms.
 """
 
@@ -18,9 +18,9 @@ CircleName = Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A role word: its dictionary form, its circle, and the gender it implies; `plural`: it is of several people.
+    """A role word: its dictionary form, its circle, and the gender it implies; `plural`: it stands for several people.
 
-    `former`: he is it no longer.
+    `former`: the role has ended.
     """
 
     word: str
@@ -32,8 +32,8 @@ class Relation:
 
 
 def through(of: str | None, circle: str) -> CircleName | None:
-    """The circle of somebody who is this to somebody of the circle `of`: a sister's son is family, a colleague's wife
-    is not. None where that is unknown.
+    """The circle of a person who belongs to the `circle` of somebody in `of`: a sister's son is family,
+    a colleague's wife is not. None if that is unknown.
     """
     if of is None:
         return None
@@ -46,7 +46,7 @@ FORMER = words(
     "бывший бывшая бывшего бывшей бывшему бывшим бывшую экс колишній колишня колишнього колишньої колишньому колишнім"
     " колишньою колишню former ex previous old"
 )
-"""Before a work role these move somebody from the inner to the outer circle."""
+"""Words that before a work role move somebody from the inner to the outer circle."""
 
 MY = words(
     "мой моя мои моего моей моему моим мою моими моих мій моє мої мого моєї моєму моїм моїй моєю my our наш наша нашего"
@@ -69,7 +69,7 @@ _ADJECTIVES = {
 
 @cache
 def relations() -> dict[str, tuple[Relation, ...]]:
-    """Every form of every role word, by its key."""
+    """All forms of all role words, by key."""
     by_form: dict[str, list[Relation]] = {}
     for language, circle, lines in table(__package__, "roles"):
         for entry in " ".join(lines).split():

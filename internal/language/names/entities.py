@@ -26,14 +26,14 @@ _WORD = re.compile(r"[^\W_]+(?:['’ʼ`.&+#-][^\W_]+)*[+#]*")
 _MAX_BASES = 8
 _MAX_FORMS = 3
 _MIN_SOUND = 3
-"""Letters of a sound; shorter ones match by chance."""
+"""The least letters of a sound; shorter ones match by chance."""
 
 _SLAVIC: Sequence[Language] = ("ru", "uk")
 _NOMINAL = ("NOUN", "ADJF", "NPRO", "PRTF")
 
 
 MatchReason = Literal["declension", "place", "transliteration", "vector"]
-"""Why two names mean one thing, closest first; `vector` is found elsewhere."""
+"""The reasons why two names mean one thing, closest first; `vector` is found elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def name_forms(names: Sequence[str]) -> list[NameForms]:
 
 
 def match_reason(one: NameForms, other: NameForms) -> MatchReason | None:
-    """Why two names mean one thing, if their types allow it, or None. Equal keys give None too.
+    """The reason why two names mean one thing, if their types allow it, or None. Equal keys give None too.
 
     Names of one alphabet are never compared by their sound: Akme and Acme may be two companies.
     """
@@ -75,7 +75,7 @@ def match_reason(one: NameForms, other: NameForms) -> MatchReason | None:
 
 
 def match_names(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[tuple[int, str, MatchReason]]]:
-    """The places in `known` (names of one thing each) that match each name, with matching name and reason.
+    """The indexes in `known` (names of one thing each) that match each name, with the matching name and the reason.
 
     Some 5 microseconds for each known name seen before, 0.5 ms for a new one: call it with parts of what is known, in
     the language process.
@@ -92,7 +92,7 @@ def match_names(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[li
 
 
 def basic_form(name: str, language: Language | None = None) -> str:
-    """The basic form of a name as it would be written: "Туле" is Тула, "рыбу" is рыба.
+    """The basic form of a name in its usual spelling: "Туле" gives Тула, "рыбу" gives рыба.
 
     `language` is that of the sentence, for names that two languages could have written ("в Броварах").
     """
@@ -119,7 +119,7 @@ def basic_form(name: str, language: Language | None = None) -> str:
 
 
 def _town_nominative(key: str, language: Language | None) -> str | None:
-    """The nominative of a place that stands in another case in its sentence's own language.
+    """The nominative of a place that has another case in its sentence's own language.
 
     "Во Львове" is Львов, though a village of Ukraine is called Львове.
     """
@@ -132,9 +132,9 @@ def _town_nominative(key: str, language: Language | None) -> str | None:
 
 
 def place_form(name: str, language: Language) -> str:
-    """The basic form of a name after "in" or "to", which is in no nominative: "у Миколаєві" is Миколаїв.
+    """The basic form of a name after "in" or "to", which is never a nominative: "у Миколаєві" gives Миколаїв.
 
-    Only for places in a dictionary or CLDR; other names as in `basic_form`.
+    Only for places in a dictionary or CLDR; for other names like `basic_form`.
     """
     written = _QUOTES.sub("", name).strip()
     key = name_key(written)
@@ -150,7 +150,7 @@ def place_form(name: str, language: Language) -> str:
 
 
 def needs_noun(name: str) -> bool:
-    """Whether a name is an adjective that needs its noun: "в Новой" is no employer, "Новая почта" is."""
+    """Whether a name is an adjective that needs its noun: "в Новой" is not an employer, "Новая почта" is."""
     word = name_key(name)
     readings = [
         parse for language in dictionary_languages(word) if language != "en" for parse in parses(word, language)
@@ -166,7 +166,7 @@ def is_place(name: str) -> bool:
 
 @cached(20_000)
 def _is_geographic(word: str) -> bool:
-    """Whether a word is known as a place and not as an organization (МГУ is a form of a river's name too)."""
+    """Whether a word is known as a place and not as an organization (МГУ is also a form of a river's name)."""
     languages = [language for language in dictionary_languages(word) if language != "en"]
     marks = {
         mark
@@ -179,7 +179,7 @@ def _is_geographic(word: str) -> bool:
 
 
 def _in_dictionary(base: str, languages: Sequence[Language]) -> bool:
-    """Whether the words are nominatives of one of the languages in which the name can be written."""
+    """Whether the words are nominatives in one of the languages in which the name can be written."""
     return any(
         all(
             any(parse.is_known and parse.tag.case == "nomn" for parse in parses(word, language))
@@ -194,19 +194,19 @@ def _paired_words(words: Sequence[str], written: Sequence[str]) -> Iterable[tupl
 
 
 def _cased(word: str, original: str) -> str:
-    """The word with capitals where the written word has them, also inside: Нью-Йорке is Нью-Йорк."""
+    """The word with capitals where the written word has them, also inside: Нью-Йорке gives Нью-Йорк."""
     if "-" in word and word.count("-") == original.count("-"):
         return "-".join(_cased(part, other) for part, other in zip(word.split("-"), original.split("-"), strict=True))
     return word[:1].upper() + word[1:] if original[:1].isupper() else word
 
 
 def named_in(texts: Sequence[str], known: Sequence[Sequence[str]]) -> list[int]:
-    """The places in `known` of the things a text may mean: all words of a name occur in it, in any form."""
+    """The indexes in `known` of the things a text may mean: all words of a name occur in it, in any form."""
     return sorted(set().union(*named_in_each(texts, known)))
 
 
 def named_in_each(texts: Sequence[str], known: Sequence[Sequence[str]]) -> list[set[int]]:
-    """As `named_in`, for each text by itself."""
+    """Like `named_in`, separately for each text."""
     forms_of_texts = [
         frozenset(form for word in _WORD.findall(name_key(text)) for form in _word_forms(word)) for text in texts
     ]
@@ -243,7 +243,7 @@ def _forms(name: str) -> NameForms:
 
 
 def _bases(bare: str) -> Iterable[str]:
-    """The name as it is if it can be a subject, else every way to put its words into the nominative."""
+    """The name itself if it can be a subject, else all ways to put its words into the nominative."""
     words = [_nominatives(word) for word in _WORD.findall(bare)]
     if all(word.is_nominative for word in words):
         return (bare,)
@@ -266,7 +266,7 @@ def _nominatives(word: str) -> _Nominatives:
         known = [parse for parse in readings if parse.is_known]
         if not known and (by_rules := readings_by_rules(word)):
             return _Nominatives(False, tuple(reading.lemma for reading in by_rules))
-        # An unknown word is guessed in its first language only.
+        # An unknown word is guessed only in its first language.
         usable = (
             known or [parse for parse in parses(word, languages[0]) if parse.tag.POS in _NOMINAL] if languages else []
         )
@@ -278,7 +278,7 @@ def _nominatives(word: str) -> _Nominatives:
 
 
 def _can_be_subject(reading: Any, all_readings: Sequence[Any]) -> bool:
-    """Whether a reading can be a subject: Москвы may be a plural nominative by its form, but there is one Moscow."""
+    """Whether a reading can be a subject: Москвы may be a plural nominative by form, but there is only one Moscow."""
     if reading.tag.case != "nomn":
         return False
     return reading.tag.number != "plur" or not any({"Geox", "Orgn"} & other.tag.grammemes for other in all_readings)

@@ -1,8 +1,8 @@
-"""The forms in which a text may hold a word of a name, by rules and tables alone: what erasing and hiding look for.
+"""The forms of a name's words that a text may contain, by rules and tables alone, for erasing and hiding.
 
-They are at least those that the search finds with its dictionaries, which a database thread must not load. A form is
-written as the key that a word of a text has (`word_keys`): `саши` in any case, `^коли` only with a capital since it is
-an ordinary word or, as `^ян`, short, `^^коли` not where it opens a sentence; `~` and `~^` stand before a sound of the
+They include all forms that the search finds with its dictionaries, which a database thread must not load. A form is
+written as a key of a text's word (`word_keys`): `саши` in any case, `^коли` only with a capital since it is
+an ordinary word or, like `^ян`, short, `^^коли` not at the start of a sentence; `~` and `~^` precede a sound of the
 other alphabet.
 """
 
@@ -22,7 +22,7 @@ from internal.language.text.tables import table
 from internal.text_caches import cached
 
 CASE: Final = 0
-"""How closely a form belongs to a word: a case of it, another spelling or alphabet, a short or long form of it."""
+"""How closely a form belongs to a word: as a case, another spelling or alphabet, a short or long form."""
 SPELLING: Final = 1
 SHORT: Final = 2
 
@@ -36,7 +36,7 @@ _CYRILLIC_ENDINGS: Final = ("a", "u", "om", "em", "e", "i", "oi", "oiu", "ei", "
 
 @cached(50_000)
 def word_keys(word: str, inside: bool) -> tuple[str, ...]:
-    """The keys by which a word of a text is compared with forms. `inside`: it opens no sentence."""
+    """The keys by which a word of a text is compared with forms. `inside`: it does not open a sentence."""
     key, capital = name_key(word), word[:1].isupper()
     if len(key) < _SHORTEST:
         short = len(key) == _SHORTEST - 1 and capital
@@ -54,7 +54,7 @@ def word_keys(word: str, inside: bool) -> tuple[str, ...]:
 
 
 class TextWord(NamedTuple):
-    """A word of a text with its keys; `follows`: only a space stands between it and the word before."""
+    """A word of a text with its keys; `follows`: only a space separates it from the word before."""
 
     keys: tuple[str, ...]
     capital: bool
@@ -62,7 +62,7 @@ class TextWord(NamedTuple):
 
 
 def words_in(text: str) -> Iterator[TextWord]:
-    """The words of a text that are long enough to be one of a name."""
+    """The words of a text that are long enough to belong to a name."""
     end = 0
     for match in _WORD.finditer(text):
         start, word = match.start(), match[0]
@@ -73,12 +73,12 @@ def words_in(text: str) -> Iterator[TextWord]:
 
 
 def _stands_inside(text: str, start: int) -> bool:
-    """Whether the word at this place of a text opens no sentence."""
+    """Whether the word at this position of a text does not open a sentence."""
     return _INSIDE.search(text, max(0, start - 6), start) is not None
 
 
 def keys_in(text: str) -> set[str]:
-    """The keys of the words of a text, and every pair of neighbours, as in names."""
+    """The keys of a text's words, and of each pair of neighbours, as in names."""
     found, before = set[str](), ""
     for match in _WORD.finditer(text):
         word = match[0]
@@ -91,16 +91,16 @@ def keys_in(text: str) -> set[str]:
 
 
 def holds_any(text: str, forms: AbstractSet[str]) -> bool:
-    """Whether a text holds a word in one of these forms."""
+    """Whether a text contains a word in one of these forms."""
     if all(forms.isdisjoint(word_keys(word, True)) for word in {*_WORD.findall(text)}):
         return False
     return any(not forms.isdisjoint(word.keys) for word in words_in(text))
 
 
 def naming(names: Iterable[str], others: Collection[str]) -> Callable[[str], bool]:
-    """A test for texts that mean one of these names in any form, and none of the other known names as closely.
+    """A test for texts that mean one of these names in any form, and no other known name as closely.
 
-    A first name in another form, with another surname behind it, is somebody else's.
+    A first name in another form, followed by another surname, belongs to another person.
     """
     split = [words for name in names if (words := words_of_name(name))]
     alone = [words[0] for words in split if len(words) == 1]
@@ -126,7 +126,7 @@ def naming(names: Iterable[str], others: Collection[str]) -> Callable[[str], boo
 
 
 def _stands_at(said: Sequence[TextWord], position: int, forms: Sequence[AbstractSet[str]]) -> bool:
-    """Whether a name of several words stands at this position of a text."""
+    """Whether a name of several words is at this position of a text."""
     there = said[position : position + len(forms)]
     return len(there) == len(forms) and all(
         not one.isdisjoint(word.keys) for word, one in zip(there, forms, strict=True)
@@ -134,7 +134,7 @@ def _stands_at(said: Sequence[TextWord], position: int, forms: Sequence[Abstract
 
 
 def case_forms(names: Iterable[str]) -> set[str]:
-    """The words of names, folded, in the cases in which a sentence may hold them."""
+    """The words of names, folded, in the cases in which a sentence may contain them."""
     return {form for name in names for word in words_of_name(name) for form in written_forms(name_key(word))}
 
 
@@ -164,7 +164,7 @@ def words_of_name(name: str) -> list[str]:
 
 @cached(500)
 def word_forms(word: str) -> Mapping[str, int]:
-    """Every form of a word of a name, with its closeness."""
+    """All forms of a word of a name, with their closeness."""
     found: dict[str, int] = {}
     nominatives = {word: CASE} | {one: closeness for one, closeness in _nominatives(word).items() if one != word}
     for nominative, closeness in sorted(nominatives.items(), key=lambda one: one[1]):
@@ -178,20 +178,20 @@ def word_forms(word: str) -> Mapping[str, int]:
 
 
 def _called(key: str) -> Iterable[str]:
-    """The forms by which somebody is called: Саш, Тань, Зой."""
+    """The vocative short forms of a name: Саш, Тань, Зой."""
     if not key.isascii() and key[-1:] in "ая":
         yield key[:-1] + ("" if key.endswith("а") else "й" if key[-2:-1] in "аеиіоуюя" else "ь")
 
 
 def _marked(form: str, nominative: str, closeness: int) -> str:
-    """The form as it must be written to be one of the name, not an ordinary word."""
+    """The form with marks that make it one of the name, not an ordinary word."""
     if form not in _homographs() or (closeness == CASE and form == nominative):
         return form if len(form) >= _SHORTEST else f"^{form}"
     return f"^{form}" if closeness == CASE or form == nominative else f"^^{form}"
 
 
 def _nominatives(word: str) -> dict[str, int]:
-    """Other names that may stand for a word of a name: spellings of a first name, short and long forms."""
+    """Other names for a word of a name: spellings of a first name, short and long forms."""
     key = name_key(word)
     found = dict.fromkeys(english_relatives(key), SHORT) | dict.fromkeys(translations(key), SPELLING)
     if key.isascii() and _SLAVIC.search(guess := cyrillic_spelling(key)):
@@ -205,7 +205,7 @@ def _nominatives(word: str) -> dict[str, int]:
 
 
 def _sounds(nominative: str) -> Iterable[str]:
-    """The sounds of a word in the other alphabet; a Latin name is also declined."""
+    """The sounds of a word in the other alphabet; a Latin name is declined too."""
     for base in skeletons(nominative):
         if not nominative.isascii():
             yield f"~l:{base}" if len(base) >= _SHORTEST else f"~^l:{base}"
@@ -222,5 +222,5 @@ def _relatives(word: str) -> frozenset[str]:
 
 @cache
 def _homographs() -> frozenset[str]:
-    """Forms of first names that are ordinary words too, as the dictionaries know them."""
+    """Forms of first names that are also ordinary words, according to the dictionaries."""
     return frozenset(table(__package__, "homographs"))

@@ -19,7 +19,7 @@ from internal.text_caches import cached
 
 @dataclass(frozen=True, slots=True)
 class GivenName:
-    """One reading of a word as a first name: which name (`group`), its nominative, and whether it is short."""
+    """One reading of a word as a first name: the name (`group`), its nominative, and whether it is short."""
 
     group: int
     spelling: str
@@ -30,7 +30,7 @@ class GivenName:
 
 _LATIN = re.compile(r"[a-zà-ɏ]")
 
-# Nominatives whose stem changes: the regular endings do not reach the other cases.
+# Nominatives whose stem changes: the regular endings do not give their other cases.
 _FLEETING = {
     "лев": "льв", "петр": "петр", "павел": "павл", "игорек": "игорьк", "санек": "саньк", "витек": "витьк",
     "василек": "васильк", "васек": "васьк", "федір": "федор", "яків": "яков", "левко": "левк", "игорьок": "ігорьк",
@@ -45,7 +45,7 @@ def _table() -> list[tuple[Gender, str, str, str, str]]:
 
 @cache
 def _readings() -> dict[str, tuple[GivenName, ...]]:
-    """The readings of every written form, nominatives before declined ones."""
+    """The readings of all written forms, nominatives before declined ones."""
     nominatives: dict[str, list[GivenName]] = {}
     declined: dict[str, list[GivenName]] = {}
     for group, (gender, ru, uk, latin, short) in enumerate(_table()):
@@ -82,7 +82,7 @@ def _by_skeleton() -> dict[str, tuple[GivenName, ...]]:
 
 @cached(50_000)
 def given_names(word: str) -> tuple[GivenName, ...]:
-    """The readings of a word in any case form as a first name of the table; a Latin word also by its sound."""
+    """The readings of a word in any case form as a first name of the table; for a Latin word also by its sound."""
     key = name_key(word)
     exact = _readings().get(key, ())
     if exact or not key.isascii():
@@ -92,7 +92,7 @@ def given_names(word: str) -> tuple[GivenName, ...]:
 
 @cache
 def spellings_of(group: int) -> tuple[GivenName, ...]:
-    """Every nominative spelling of one name, formal and short."""
+    """All nominative spellings of one name, formal and short."""
     gender, ru, uk, latin, short = _table()[group]
     return tuple(
         GivenName(group, spelling, gender, is_short) for spelling, is_short in _spellings(f"{ru} {uk} {latin}", short)
@@ -113,7 +113,7 @@ def _english() -> tuple[dict[str, frozenset[str]], frozenset[str]]:
 
 
 def english_relatives(word: str) -> frozenset[str]:
-    """Keys of the English names that are short or long for this one: bob gives robert."""
+    """Keys of the English names that are short or long forms of this one: bob gives robert."""
     return _english()[0].get(name_key(word), frozenset())
 
 
@@ -126,7 +126,7 @@ def _unaccented(key: str) -> str:
 
 
 def is_english_given_name(word: str) -> bool:
-    """Whether the English table or ours knows this Latin word as a first name."""
+    """Whether the English table or our own has this Latin word as a first name."""
     key = _unaccented(name_key(word))
     if not key.isascii():
         return False

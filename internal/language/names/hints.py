@@ -1,4 +1,4 @@
-"""Hints for the archivist: known people that a name in a conversation, or another known person, may also be."""
+"""Hints for the archivist: known people whom a name in a conversation, or another known person, may also be."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from internal.language.names.same_person import same_person_reason
 from internal.language.text.spelling import name_key, text_language
 
 MAX_HINTS = 30
-"""A longer list in a prompt would not be used at all."""
+"""The most hints in a prompt; a longer list would not be used."""
 
 _USERNAME_PARTS = re.compile(r"[A-Za-z]{3,}")
 
@@ -26,8 +26,8 @@ class Hint(NamedTuple):
 def hints_of_texts(people: Mapping[int, Sequence[str]], texts: Sequence[str]) -> list[Hint]:
     """Hints about names in the texts.
 
-    `people` maps ids to display name, aliases and "@username". A name that is exactly somebody's, or that the text
-    clearly uses for somebody, gives no hint.
+    `people` maps ids to display name, aliases and "@username". A name that is exactly a person's, or that the text
+    clearly uses for a person, gives no hint.
     """
     return list(_of_names(people, dict.fromkeys(_names_in(texts))))
 
@@ -60,7 +60,7 @@ def _username_hints(people: Mapping[int, Sequence[str]], username: str) -> Itera
 
 
 def _similar_people(people: Mapping[int, Sequence[str]], name: str, others: Iterable[int]) -> Iterator[Hint]:
-    """Hints for those of the others one of whose names may be this one; the index narrows them down first."""
+    """Hints for those of the others who may have this name too; the index narrows them down first."""
     candidates = {match.person_id for match in index_of(people).matches(name, strict=False)}
     candidates |= {person for person in others if person not in candidates and _with_initials(people[person], name)}
     for person in sorted(candidates & set(others)):
@@ -71,12 +71,12 @@ def _similar_people(people: Mapping[int, Sequence[str]], name: str, others: Iter
 
 
 def _with_initials(names: Sequence[str], name: str) -> bool:
-    """Whether one of the names may be this one with initials, which are in no index: И. Петров."""
+    """Whether one of the names may be this one with initials, which no index contains: И. Петров."""
     return any("." in other for other in (*names, name)) and any(same_person_reason(name, other) for other in names)
 
 
 def hints_of_pairs(people: Mapping[int, Sequence[str]]) -> list[Hint]:
-    """Each pair once, for the later person; case forms of two nominatives (Александр, Александра) are no pair."""
+    """Hints for each pair, once, for the later person; two nominatives (Александр, Александра) are no pair."""
     found = []
     for person, names in people.items():
         later = [other for other in people if other > person]

@@ -1,4 +1,4 @@
-"""Names by which somebody introduces himself: "меня зовут Олег", "I'm Kate"."""
+"""Names by which authors introduce themselves: "меня зовут Олег", "I'm Kate"."""
 
 import re
 
@@ -12,7 +12,7 @@ _HIMSELF = re.compile(
     r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
     re.IGNORECASE,
 )
-"""What stands before one's own name, within _INTRODUCTION characters."""
+"""Words before one's own name, within _INTRODUCTION characters."""
 _INTRODUCTION = 60
 _ME = re.compile(r"\b(?:меня|мене)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _CALLED = re.compile(r"\s+(?:зовут|звать|кличут|называют|звати|звуть|кличуть|називають)\b")
@@ -20,13 +20,13 @@ _GOES_ON = re.compile(r"['’]s?(?!\w)|\s+\w+л[аи]?\b")
 
 
 def own_names(text: str, language: Language) -> list[str]:
-    """The names that the author of a text says are his own, also as they were written; `language` is his."""
+    """The names that the author of a text gives as his own, also as written; `language` is his."""
     own = [one for one in find_people(text, text_language(text, language)) if is_own_name(one, text)]
     return [name for one in own for name in dict.fromkeys((one.name, one.written))]
 
 
 def is_own_name(mention: NameMention, text: str) -> bool:
-    """Whether the author tells his own name there: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
+    """Whether the author gives his own name there: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
     if _CALLED.match(text, mention.end) and _ME.search(text[: mention.start]):
         return True  # "меня Сандрой зовут"
     before = _HIMSELF.search(text, max(0, mention.start - _INTRODUCTION), mention.start)

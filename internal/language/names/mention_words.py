@@ -1,4 +1,4 @@
-"""Words around a name that say what it is: a person, a street, a work of art, a company, somebody else's relative."""
+"""Words around a name that show what it is: a person, a street, a work of art, a company, somebody's relative."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ PUBLIC = words(
     president minister singer actor author reading read listening watching watched novel by
     """
 )
-"""Within two words before a name these mark a street, a work or a public figure, not somebody in the owner's life."""
+"""Words that within two words before a name mark a street, a work or a public figure, not an acquaintance."""
 
 THING_WORDS = words(
     """
@@ -27,7 +27,7 @@ THING_WORDS = words(
     компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
     """
 )
-"""Right before a name that is no common first name, these mark a project, company or product: проект Альфа."""
+"""Words that before a name that is no common first name mark a project, company or product: проект Альфа."""
 
 SLAVIC: tuple[Language, ...] = ("ru", "uk")
 PLACE_BEFORE = words("в во из до у на к в у до з із від під из-под in at from near to")
@@ -51,7 +51,7 @@ SURNAME_SHAPE = re.compile(
 )
 
 UNKNOWN = 4
-"""Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
+"""The least letters of an unknown word that may be a name; shorter ones are companies and projects too."""
 
 AND = re.compile(r"\s*(?:,|,?\s(?:и|й|і|та|and|&))\s+")
 LONGEST_AND = 10
@@ -67,7 +67,7 @@ HUMAN_VERBS = words(
     народився народилася народилась любить обожнює переїхала
     """
 )
-"""What hardly anything but people does, right behind an unknown word with a capital that begins a sentence."""
+"""Verbs of people, which follow an unknown capitalised word at the beginning of a sentence."""
 
 _FIRM: Final = re.compile(
     r"(?:\s*,\s*[^\W\d_]+)*\s*(?:&|\band\b|\bи\b|\bта\b|\bй\b|\bі\b)?\s*(?:(?<=[&d]\s)(?:sons?|daughters?|brothers|partners|associates)"
@@ -75,12 +75,12 @@ _FIRM: Final = re.compile(
     re.IGNORECASE,
 )
 _SAINT: Final = re.compile(r"\b(?:st|saint|св|свят[а-яіїє]{1,3})\.?\s+$", re.IGNORECASE)
-"""What a church, a school or a hospital is called by: "St. Luke's"."""
+"""Words before the name of a church, a school or a hospital: "St. Luke's"."""
 _LITTLE: Final = re.compile(r"\s+(?P<who>[^\W\d_]+)")
 
 
 def no_name(text: str, start: int, end: int) -> bool:
-    """Whether a word that may be a name is part of a firm's ("Hart & Sons") or a saint's, or tells of a relative."""
+    """Whether a possible name is part of a company's ("Hart & Sons") or a saint's, or means a relative."""
     follows = _LITTLE.match(text, end)
     little = text[start:end].isascii() and text[start:end].islower()
     who = name_key(follows["who"]) if little and follows is not None else ""

@@ -1,4 +1,4 @@
-"""Finds people's names in a message: where they are, in the nominative, and the relation the words around state."""
+"""Finds people's names in a message: their positions, their nominatives, and the relations stated around them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -19,7 +19,7 @@ from internal.language.text.spelling import Language, Token, sentences, tokens
 
 @dataclass(frozen=True, slots=True)
 class NameMention:
-    """A person named in a text. `name` is nominative, `start` and `end` count characters, `sentence` from 0."""
+    """A person named in a text. `name` is nominative, `start` and `end` count characters, `sentence` counts from 0."""
 
     name: str
     written: str
@@ -31,19 +31,19 @@ class NameMention:
     username: str | None = None
     circle: CircleName | None = None
     role: str | None = None
-    """The dictionary form of the role word beside the name: sister. Only of a relation to the owner."""
+    """The dictionary form of the role word beside the name: sister. Only for a relation to the owner."""
     of: tuple[str, CircleName] | None = None
-    """The name of whose relative or colleague it is, and the circle to him, where the text does not say who he is."""
+    """The name of the person whose relative or colleague it is, if his own circle is unknown, and the circle to him."""
     kin: tuple[Relation, ...] = ()
-    """The roles that lead to the owner, or to `kin_of`: the first is that of the one who is named."""
+    """The roles that lead to the owner, or to `kin_of`; the first is that of the named person."""
     kin_of: str | None = None
 
 
 def find_people(text: str, language: Language) -> list[NameMention]:
-    """The people a message of this language names, in order. Some 5 ms for 20 new words.
+    """The people that a message of this language names, in order. Some 5 ms for 20 new words.
 
     Left out are places, months, companies, streets, works of art, ordinary words, kinship words without a name, and
-    words at the start of a sentence that are likelier ordinary words (Надежда, Will).
+    words at the start of a sentence that are more likely ordinary words (Надежда, Will).
     """
     return [one for one in _MentionFinder(text, language).read() if not marks.no_name(text, one.start, one.end)]
 
@@ -71,7 +71,7 @@ class _MentionFinder:
         return _join_usernames(self._found, self._text)
 
     def _goes_on(self, mention: NameMention) -> bool:
-        """Whether a name goes on with the list of the one before: мои дети Миша и Даша."""
+        """Whether a name continues the list of the one before: мои дети Миша и Даша."""
         between = self._text[self._found[-1].end : mention.start]
         return len(between) <= marks.LONGEST_AND and marks.AND.fullmatch(between) is not None
 
@@ -111,7 +111,7 @@ class _MentionFinder:
     # --- Cyrillic
 
     def _cyrillic(self, position: int) -> tuple[str, ...]:
-        """The kinds of the words of the name that begins here, empty if none does."""
+        """The kinds of the words of the name that begins here; empty if none does."""
         kind = self._kind(position)
         if kind == "first":
             return ("first", *self._after_first(position))
@@ -178,7 +178,7 @@ class _MentionFinder:
         return relation_of(self._tokens, NameSpan(position, position + 1, ("surname",))) is not None
 
     def _acts_like_person(self, position: int) -> bool:
-        """Whether an unknown capitalised word does what only people do: "Гульчатай переехала"."""
+        """Whether an unknown capitalised word is the subject of a verb of people: "Гульчатай переехала"."""
         follower = position + 1
         if not self._tokens[position].opens or len(self._tokens[position].key) < marks.UNKNOWN:
             return False
@@ -245,7 +245,7 @@ class _MentionFinder:
         return relation_of(self._tokens, span, self._text, bounds, [span]) is not None
 
     def _introduced_as_person(self, position: int) -> bool:
-        """Whether words for people stand before: Mr, my boss, I met; "with" if two words with capitals follow."""
+        """Whether words for people precede: Mr, my boss, I met; "with" if two capitalised words follow."""
         if not position:
             return False
         before = self._tokens[position - 1]
@@ -277,7 +277,7 @@ class _MentionFinder:
         )
 
     def _mention(self, span: NameSpan, spans: Sequence[NameSpan]) -> tuple[NameMention, bool]:
-        """The mention, and whether its role word is of several people."""
+        """The mention, and whether its role word stands for several people."""
         first, last = self._tokens[span.start], self._tokens[span.end - 1]
         end = last.start + 1 + len(last.text) if last.username else last.start + len(last.text)
         mention = NameMention(
@@ -299,7 +299,7 @@ class _MentionFinder:
         return replace(mention, name=name, gender=gender), several
 
     def _related(self, mention: NameMention, stated: StatedRelation) -> NameMention:
-        """The mention with the circle to which the chain of relations leads from the owner."""
+        """The mention with the circle that the chain of relations from the owner gives."""
         *chain, nearest = [one.circle for one in (stated.relation, *stated.owners)]
         circle: CircleName | None = nearest
         named: str | None = None
@@ -312,11 +312,11 @@ class _MentionFinder:
         of_whom = (named, nearest) if named and circle is None and not chain else None
         related = replace(mention, circle=circle, role=stated.relation.word or None if mine else None, of=of_whom)
         if stated.of is not None and named is None:
-            return related  # whose it is, a pronoun says
+            return related  # a pronoun says whose it is
         return replace(related, kin=(stated.relation, *stated.owners), kin_of=named)
 
     def _owner(self, of: NameSpan | str) -> tuple[CircleName | None, str | None]:
-        """The circle of whose relation is stated, as far as the text before says it, and his name."""
+        """The circle and the name of the person whose relation is stated, as far as the text before says them."""
         if isinstance(of, str):
             gender = marks.PRONOUNS.get(of)
             known = (one for one in reversed(self._found) if gender is None or one.gender in (gender, None))

@@ -17,7 +17,7 @@ from internal.text_caches import cached
 
 
 class FormKind(IntEnum):
-    """How a written form relates to the word of a name, closest first."""
+    """The kinds of relation between a written form and the word of a name, closest first."""
 
     EXACT = 0
     DECLENSION = 1
@@ -35,7 +35,7 @@ class NameForm:
 
 @dataclass(frozen=True, slots=True)
 class NameHit:
-    """A known person's name found in a text: `words` of its `length` words were found; `start` counts tokens."""
+    """An occurrence of a known person's name: `words` of its `length` words were found; `start` counts tokens."""
 
     person_id: int
     name: str
@@ -66,7 +66,7 @@ class _Name:
 
 @cached(50_000)
 def word_forms(word: NameWord) -> Mapping[str, NameForm]:
-    """Every form in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
+    """All forms in which a word of a name may be written, by key; sounds of the other alphabet begin with ~."""
     forms: dict[str, NameForm] = {}
     for likeness, key in _written_forms(word):
         if key not in forms:
@@ -110,14 +110,14 @@ _CYRILLIC_ENDINGS = ("a", "u", "om", "em", "e", "i", "oi", "ou", "ei", "im", "ov
 
 
 def _cyrillic_surname_forms(key: str) -> frozenset[str]:
-    """Forms of the Slavic surname that a Latin word spells, петренком for Petrenko; none for English ones."""
+    """The forms of the Slavic surname that a Latin word spells, петренком for Petrenko; none for English ones."""
     guess = cyrillic_spelling(key)
     known = any(reading.kind == "surname" and reading.known for reading in name_readings(guess))
     return declined_forms(guess) if known else frozenset()
 
 
 def _other_alphabet(key: str) -> Iterator[tuple[FormKind, str]]:
-    """The sound of the word, by which a token of the other alphabet is looked up; a Latin name is also declined."""
+    """The sound of the word, by which tokens of the other alphabet are looked up; a Latin name is declined too."""
     for base in skeletons(key):
         yield FormKind.TRANSLITERATION, "~" + base
         if key.isascii():
@@ -127,14 +127,14 @@ def _other_alphabet(key: str) -> Iterator[tuple[FormKind, str]]:
 
 def _needs_capital(key: str, word: NameWord) -> bool:
     if key.startswith("~"):
-        # The sound of a Latin name may be any Cyrillic word: "тому" is not Tom.
+        # Many Cyrillic words have the sound of a Latin name: "тому" is not Tom.
         return word.key.isascii() or len(key) < 4
     if key.isascii():
         return key in ORDINARY_NAMES or len(key) < 3
     if key in relations():
         return False
-    # First names are few and their forms are checked one by one; surnames are many, and a form that is another word
-    # is nearly always a form of one ordinary word (коваль, ковалем).
+    # First names are few, and their forms are checked one by one; surnames are many, and a form that is also a word
+    # is nearly always a form of a single ordinary word (коваль, ковалем).
     return ordinary(key) if word.given else key in ordinary_namesakes(word.key)
 
 
@@ -159,9 +159,9 @@ class NameIndex:
 
     @classmethod
     def for_text(cls, people: Mapping[int, Sequence[str]], text: str) -> NameIndex:
-        """Builds only the part of an index that this text can match: for a set of people that is searched once.
+        """Builds only the part of an index that this text can match, for a set of people that is searched once.
 
-        Takes a tenth of the time of `of`: only names that have a word of the text among their forms are added.
+        Takes a tenth of the time of `of`, as only names with a form in the text are added.
         """
         text_tokens = [token for token in tokens(text) if not token.username]
         keys = {token.key for token in text_tokens} | {
@@ -200,7 +200,7 @@ class NameIndex:
     def matches(self, text: str, *, strict: bool = True) -> list[NameHit]:
         """Every occurrence of a name in the text, overlapping ones included.
 
-        `strict` requires a capital of ordinary words, and a position where they can be a name. Otherwise a name as it
+        `strict` requires a capital for ordinary words, and a position where they can be a name. Otherwise a name as it
         is ("вера") needs neither; its forms always do ("коли", "кости").
         """
         text_tokens = tokens(text)
@@ -236,7 +236,7 @@ class NameIndex:
     def _match(
         self, name: _Name, text_tokens: Sequence[Token], hits: Sequence[Mapping[str, NameForm]], position: int
     ) -> tuple[NameHit | None, list[int]]:
-        """The longest run of words of this name from here on; None if it does not identify the person."""
+        """The longest sequence of words of this name from here on; None if it does not identify the person."""
         missing = list(name.words)
         forms: list[NameForm] = []
         matched: list[NameWord] = []
@@ -273,7 +273,7 @@ def _stands_as_name(token: Token, form: NameForm, follower: Token | None, strict
 def _is_another_person(
     name: _Name, matched: Sequence[NameWord], missing: Sequence[NameWord], text_tokens: Sequence[Token], end: int
 ) -> bool:
-    """Whether another surname follows the first name: Олена Коваль is not Олена Бондар."""
+    """Whether a different surname follows the first name: Олена Коваль is not Олена Бондар."""
     if any(word.kind == "surname" for word in matched) or not any(word.kind == "surname" for word in missing):
         return False
     follower = text_tokens[end] if end < len(text_tokens) else None

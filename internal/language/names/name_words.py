@@ -1,4 +1,4 @@
-"""The words of a name, and why two words may be the same word."""
+"""The words of a name, and the reasons why two words may be the same."""
 
 import re
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _PATRONYMIC = re.compile(
     r"(?:ович|евич|йович|ильич|лукич|кузьмич|фомич|никитич|овн|евн|ичн|инічн|івн|ївн)(?:|а|у|ем|ом|е|ы|и|і|ой|ою|еві|ові)$"
 )
 _SURNAME_SHAPE = re.compile(r"(?:ов|ев|ин|ын|їн|ск|цк|ськ|цьк)(?:а|у|ым|им|е|ой|ою|ого|ому|ої|ій|ий|ая|ую)$")
-"""Endings at which morphology may guess a surname that no dictionary holds."""
+"""Endings of surnames that morphology may guess, though no dictionary has them."""
 _LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivna|yivna|ichna)$")
 
 
@@ -36,7 +36,7 @@ _SAME_LETTERS = 3
 def may_be_pet_name(key: str, name: str) -> bool:
     """Whether a written word may be a pet form of a name, by its beginning and ending: ларка of Лариса, olly of Oliver.
 
-    A rule for forms that no table holds; it is a hint for whom an answer already looks for.
+    A rule for forms that no table has; it only selects among people whom an answer already looks for.
     """
     groups, known = {one.group for one in given_names(key)}, name_key(name)
     if groups and groups.isdisjoint(one.group for one in given_names(name)):
@@ -66,7 +66,7 @@ class NameWord:
 
 @cached(50_000)
 def name_words(name: str) -> tuple[NameWord, ...]:
-    """The words of a name in order, each with its likeliest kind; digits and marks are left out."""
+    """The words of a name in order, each with its likeliest kind, without digits and marks."""
     written = [word for word in _WORD.findall(name) if not word.isdigit()]
     has_first = False
     words = []
@@ -98,7 +98,7 @@ def _kind(word: str, alone: bool, after_first: bool) -> WordKind:
 
 
 def _may_be_surname(word: str) -> bool:
-    """Whether a lone word may be a surname: Абрамович may, Ивановна may not."""
+    """Whether a single word may be a surname: Абрамович may, Ивановна may not."""
     kinds = {reading.kind for reading in name_readings(word)}
     return "surname" in kinds or "patronymic" not in kinds
 
@@ -119,7 +119,7 @@ def is_patronymic(word: str) -> bool:
 
 
 def word_reason(one: NameWord, other: NameWord) -> WordReason | None:
-    """Why two words of names may be one word: "" if they are equal, None if nothing says so. Symmetric."""
+    """The reason why two words of names may be the same: "" if they are equal, None if there is none. Symmetric."""
     if one.key == other.key:
         return ""
     if "initial" in (one.kind, other.kind):
@@ -140,7 +140,7 @@ def _match_reason(one: NameWord, other: NameWord) -> WordReason | None:
 
 
 def _kinds_agree(one: NameWord, other: NameWord) -> bool:
-    """Whether the kinds may be one word: a patronymic is never another kind."""
+    """Whether the kinds may belong to one word: a patronymic is never another kind."""
     return one.kind == other.kind or "patronymic" not in (one.kind, other.kind)
 
 

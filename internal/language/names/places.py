@@ -1,7 +1,4 @@
-"""Names of one place in three languages that neither declension nor sound connects: Київ, Киев, Kyiv, Kiev.
-
-Countries and a city of each time zone come from CLDR by babel; missing cities stand in `places.json`.
-"""
+"""Names of one place in three languages that neither declension nor sound relates: Київ, Киев, Kyiv, Kiev."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -37,7 +34,7 @@ def _countries() -> Iterator[tuple[str, str]]:
 
 
 def _zone_cities() -> Iterator[tuple[str, str]]:
-    """Cities by the id of their zone; where English has no entry, the zone's own name is the English one."""
+    """Cities by the id of their zone; if English has no entry, the zone's own name is the English one."""
     from babel import Locale
 
     zones: dict[str, Any] = {language: Locale(language).time_zones for language in _LANGUAGES}

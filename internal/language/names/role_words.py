@@ -1,7 +1,4 @@
-"""Finds the role word of a name and whose relation it is: Sarah is my manager, дети моей сестры.
-
-Roles form a chain that ends with the owner, with a name, or with a pronoun: жена (коллеги (Петра)), Peter's wife.
-"""
+"""Finds the role word of a name and whose role it is: Sarah is my manager, дети моей сестры."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +23,7 @@ _WORK = re.compile(
 _FRIENDLY = re.compile(r"\bдруж(?:у|им|имо|ит|ить)\b|учились вместе|вчилися разом|grew up with|hang out", re.IGNORECASE)
 _NAMING = words("зовут звать звали зовуть звати звали називають named called is")
 _NOT_BETWEEN = words("и а но или та але чи of and or but до к ко от від из із з с со у в во для from to with at in")
-"""Somebody else follows these: "записав батька до кардіолога Олега Романюка"."""
+"""Words that another person follows: "записав батька до кардіолога Олега Романюка"."""
 
 
 _THEIRS = words("his her their its your his его её ее их его твой твоя твои його її їх їхній їхня їхні твій твоя твої")
@@ -35,12 +32,12 @@ _DASHES = {"—", "–", "-"}
 _SET_OFF = {",", ":", *_DASHES}
 _LOOK_BACK = 6
 _LONGEST_CHAIN = 4
-"""Relations of a chain that are followed; nobody says more."""
+"""The most relations in a chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameSpan:
-    """A run of tokens that is one name; `kinds` of its words: first, patronymic, surname, username."""
+    """A sequence of tokens that is one name; `kinds` of its words: first, patronymic, surname, username."""
 
     start: int
     end: int
@@ -49,9 +46,9 @@ class NameSpan:
 
 @dataclass(frozen=True, slots=True)
 class StatedRelation:
-    """A role word beside a name: `relation` as it stands, and the chain from it to the owner.
+    """A role word beside a name: `relation` as written, and the chain from it to the owner.
 
-    `owners` are the relations on the way, the nearest to the name first; the last of them is that to the owner, or to
+    `owners` are the relations in between, the nearest to the name first; the last of them is that to the owner, or to
     `of`: a name of the text, or a pronoun ("" = somebody unknown).
     """
 
@@ -93,7 +90,7 @@ def _stated(
 def _owner(
     text_tokens: Sequence[Token], position: int, span: NameSpan, text: str, spans: Sequence[NameSpan]
 ) -> int | NameSpan | str | None:
-    """Whose role this is, by the words beside it: the place of another role, a name, a pronoun; None = the owner's."""
+    """Whose role this is, by the words beside it: the index of another role, a name, a pronoun; None: the owner's."""
     role, before = text_tokens[position], text_tokens[position - 1]
     if position and role.joined:
         if before.key in MY or before.key in _THEIRS:
@@ -111,7 +108,7 @@ def _owner(
 def _in_genitive(
     text_tokens: Sequence[Token], position: int, span: NameSpan, spans: Sequence[NameSpan]
 ) -> int | NameSpan | None:
-    """The role or name that follows a role in the genitive: жена коллеги, жена Петра; not its own name."""
+    """The role or name that follows a role in the genitive: жена коллеги, жена Петра; not the role's own name."""
     index = _past_my(text_tokens, position + 1)
     found = _someone(text_tokens, index, spans)
     if found is None or found == span or not text_tokens[index].joined:
@@ -132,7 +129,7 @@ def _past_my(text_tokens: Sequence[Token], index: int) -> int:
 def _possessor(
     text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[NameSpan]
 ) -> int | NameSpan | None:
-    """The person who has somebody in such a role: у коллеги жена, my sister has two children; None = the owner."""
+    """The person who has somebody in such a role: у коллеги жена, my sister has two children; None: the owner."""
     if position and text_tokens[position - 1].key in MY:
         return None
     for index in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
@@ -148,7 +145,7 @@ def _possessor(
 
 
 def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSpan]) -> int | NameSpan | None:
-    """The name or the role that stands at a position."""
+    """The name or role at a position."""
     if not 0 <= position < len(text_tokens):
         return None
     named = next((other for other in spans if other.start <= position < other.end), None)
@@ -156,7 +153,7 @@ def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSp
 
 
 def _head_role(text_tokens: Sequence[Token], position: int) -> int:
-    """The role that a phrase ending with the role at `position` is about: дети моей сестры are children."""
+    """The role that a phrase ending with the role at `position` means: дети моей сестры are children."""
     for _ in range(_LONGEST_CHAIN):
         role, index = text_tokens[position], position - 1
         while index >= max(0, position - _LOOK_BACK) and text_tokens[index].key in MY and text_tokens[index + 1].joined:
@@ -174,7 +171,7 @@ def _head_role(text_tokens: Sequence[Token], position: int) -> int:
 def is_genitive_of_role(text_tokens: Sequence[Token], span: NameSpan) -> bool:
     """Whether the name is a genitive after a role word: жена Петрова is about a wife, and about Петров.
 
-    A lone surname that may be either (Петрова) is taken for the genitive; with a first name it agrees with the
+    A single surname that may be either (Петрова) is taken for the genitive; with a first name it agrees with the
     role.
     """
     if not span.start or not text_tokens[span.start].joined:
@@ -194,7 +191,7 @@ def is_genitive_of_role(text_tokens: Sequence[Token], span: NameSpan) -> bool:
 
 
 def _of_other_gender(text_tokens: Sequence[Token], position: int, span: NameSpan) -> bool:
-    """Whether a name may be in the genitive and is, in the case of the role before it, none of the role's gender."""
+    """Whether a name may be in the genitive and, in the case of the role before it, has not the role's gender."""
     genders = {one.gender for one in _meanings(text_tokens[position])}
     readings = [one for one in name_readings(text_tokens[span.start].text) if one.known]
     cases = _word_cases(text_tokens[position])
@@ -231,7 +228,7 @@ def _relation_before(
 
 
 def _has_something(text_tokens: Sequence[Token], position: int) -> bool:
-    """Whether a role is that of who has what follows: у (моей) мамы."""
+    """Whether a role is that of the possessor of what follows: у (моей) мамы."""
     while position > 0 and text_tokens[position - 1].key in MY:
         position -= 1
     return position > 0 and text_tokens[position - 1].key == "у"
@@ -249,7 +246,7 @@ def _named_relative(
 
 
 def _owns_next(text_tokens: Sequence[Token], span: NameSpan, spans: Sequence[NameSpan], text: str) -> bool:
-    """Whether a name in the genitive stands between a role and the name of who has it: жена Петра (—) Ольга."""
+    """Whether a name in the genitive stands between a role and its holder's name: жена Петра (—) Ольга."""
     follows = any(
         other.start == span.end
         and (
@@ -270,13 +267,13 @@ def _is_apposition(text_tokens: Sequence[Token], position: int, span: NameSpan) 
 
 
 def _is_set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, text: str) -> bool:
-    """Whether only a mark stands between a word and a name."""
+    """Whether only a punctuation mark separates a word from a name."""
     between = text[text_tokens[position].end : text_tokens[span.start].start].strip()
     return position + 1 == span.start and between in _SET_OFF
 
 
 def _set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, text: str) -> bool:
-    """Whether a comma stands between an owned role and its name: Our CTO, Hiroshi Sato, ..."""
+    """Whether a comma separates an owned role from its name: Our CTO, Hiroshi Sato, ..."""
     owned = position > 0 and text_tokens[position - 1].key in MY
     return (
         owned
@@ -294,7 +291,7 @@ def _after(
         return None
     limit = next((other.start for other in spans if other.start >= span.end), len(text_tokens))
     if opening.group().strip() in ("'s", "’s") and span.end < limit and _meanings(text_tokens[span.end]):
-        return None  # "Peter's wife" is not Peter
+        return None  # "Peter's wife" does not mean Peter
     for position in range(span.end, min(span.end + _REACH_AFTER, limit)):
         if text_tokens[position].start >= bounds[1]:
             return None
@@ -304,7 +301,7 @@ def _after(
 
 
 def _owns_another(text_tokens: Sequence[Token], position: int, text: str) -> bool:
-    """Whether a role belongs to somebody else: Tom, her brother's neighbour."""
+    """Whether a role belongs to another person: Tom, her brother's neighbour."""
     before = text_tokens[position - 1].key if position else ""
     return before in {"his", "her", "their", "его", "её", "ее", "их", "його", "її", "їх", "your", "твой", "твоя"} or (
         text[text_tokens[position].end : text_tokens[position].end + 1] in ("'", "’")
@@ -341,7 +338,7 @@ def _former_or_present(relation: Relation, text_tokens: Sequence[Token], positio
 
 
 def _agrees(text_tokens: Sequence[Token], position: int, span: NameSpan) -> bool:
-    """Whether a role and its name are in one case: in "брат Оли приехал" Оля is not the brother."""
+    """Whether a role and its name have the same case: in "брат Оли приехал" Оля is not the brother."""
     if text_tokens[position].latin or text_tokens[span.start].latin:
         return True
     name, role = _name_cases(text_tokens, span), _word_cases(text_tokens[position])
@@ -357,7 +354,7 @@ def _name_cases(text_tokens: Sequence[Token], span: NameSpan) -> frozenset[str]:
 
 
 def _word_cases(token: Token) -> frozenset[str]:
-    """The cases of a word; guesses at words that no dictionary knows count only where there is nothing else."""
+    """The cases of a word; guesses at words without a dictionary entry count only if there are no others."""
     found = [
         (parse.is_known, str(parse.tag.case))
         for language in dictionary_languages(token.key)

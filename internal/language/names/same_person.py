@@ -1,4 +1,4 @@
-"""Why two names may be one person: a suggestion, never a decision."""
+"""The reason why two names may be one person's: a suggestion, never a decision."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -10,16 +10,16 @@ from internal.text_caches import cached
 Reason = Literal["prefix", "patronymic", "declension", "diminutive", "transliteration"]
 
 _MOST_WORDS = 5
-"""Most words of the shorter of two names: every order of them is tried."""
+"""The most words of the shorter of two names, since all orders of them are tried."""
 
 _STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
 
 
 @cached(100_000)
 def same_person_reason(a: str, b: str) -> Reason | None:
-    """Why two names may mean one person; None if they are equal (that is no hint) or nothing says so. Symmetric.
+    """The reason why two names may mean one person; None if they are equal (no hint) or if there is none. Symmetric.
 
-    Every word of the shorter name must have its word in the longer one, so Иван Петров and Иван Сидоров, or two
+    Every word of the shorter name must match one of the longer, so that Иван Петров and Иван Сидоров, or two
     different patronymics, give None. The least obvious step is returned: transliteration before diminutive before
     declension; if the words are equal, `patronymic` when only a patronymic is added, else `prefix`.
     """
@@ -44,7 +44,7 @@ def _says_enough(words: Sequence[NameWord]) -> bool:
 
 
 def _pair(shorter: list[NameWord], longer: list[NameWord]) -> tuple[list[WordReason], list[NameWord]] | None:
-    """A reason for every word of the shorter name, and the words left over; None if some word has no partner."""
+    """A reason for every word of the shorter name, and the words left over; None if a word has no partner."""
     if not shorter:
         return [], longer
     word, *rest = shorter

@@ -1,4 +1,4 @@
-"""Recognises by rules that the author did something that was to be done, or that it need not be done any more.
+"""Recognises by rules that the author did a task, or that it need not be done any more.
 
 "я вже подзвонив Марії" is about "Подзвонити Марії": the same verb, in any form and aspect, and a thing in common.
 """
@@ -24,13 +24,13 @@ Outcome = Literal["done", "cancelled"]
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _OVER: Final = re.compile(rf"\b(?:{any_of('over')})\b|✅|✔")
 _AT_LAST: Final = re.compile(rf"\b(?:{any_of('at_last')})\b")
-"""What says so beside a verb: "already unimportant" does not."""
+"""Words that state it together with a verb: "already unimportant" does not."""
 _CALLED_OFF: Final = re.compile(rf"\b(?:{any_of('called_off')})\b")
 _CANCELLED_THEIRS: Final = re.compile(
     r"(?<!is )(?<!was )(?<!been )\b(?:cancel(?:led|ed) (?:his|her|their|its|the|an?)"
     r"|(?:отменил|скасува)[ваи]?(?:ла|ли)?) (?P<what>\w+)"
 )
-"""What somebody cancelled of his own: "the dentist cancelled his party" leaves the appointment."""
+"""A cancellation of somebody's own thing: "the dentist cancelled his party" does not affect the appointment."""
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
 DOUBT: Final = re.compile(rf"\b(?:{any_of('doubt')})\b")
@@ -38,7 +38,7 @@ _INSTEAD: Final = re.compile(r"\b(?:instead|rather|лучше|краще|дав�
 _PASSIVE: Final = re.compile(
     r"(?:'s|\b(?:is|are|was|were|got|been|all))\s+(?:all\s+|now\s+|already\s+)?[a-z]+(?:ed|en|t)\b"
 )
-"""What says that something was done, by whomever: "the car got washed"."""
+"""A statement that something was done, by whichever person: "the car got washed"."""
 _AUTHOR: Final = re.compile(r"\b(?:i|we|i've|we've|я|мы|ми)\b")
 _STOP: Final = all_of("stop")
 
@@ -49,7 +49,7 @@ _MIN_VERB: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A sentence that completes or cancels a task: `index` is its place among the titles."""
+    """A sentence that completes or cancels a task: `index` is that of the title."""
 
     index: int
     outcome: Outcome
@@ -73,9 +73,9 @@ def find_completions(text: str, titles: Sequence[str]) -> list[Completion]:
 
 
 def find_move(text: str, titles: Sequence[str], at: datetime, language: Language) -> tuple[int, TimeFound, bool] | None:
-    """The one task that a short text puts off though no verb of moving says so: its place, the time, and whether sure.
+    """The one task that a short text postpones without a verb of moving: its index, the time, and whether it is sure.
 
-    Beside the task and the time it holds nothing but words that propose: "car can wait till saturday".
+    Besides the task and the time it only has words of proposing: "car can wait till saturday".
     """
     time, folded = find_time(text, at, language), fold(text)
     unsure = _CONDITIONAL.search(folded) or DOUBT.search(folded)
@@ -159,7 +159,7 @@ def _by_the_author(sentence: str, folded: str) -> bool:
 
 
 def _match_score(statement: _Statement, title: _Statement, *, outcome_stated: bool) -> int:
-    """How much of a title a sentence states: a point for each thing in common, and two for the verb."""
+    """How much of a title a sentence states: a point for each common thing, and two for the verb."""
     shared = len(statement.things & title.things)
     verb = _verbs_alike(statement.verbs, title.verbs)
     if verb and (shared or not title.things):
@@ -178,7 +178,7 @@ def _stem(word: str) -> str:
 
 
 def _waited_score(statement: _Statement, title: str) -> int:
-    """The same for what somebody else is to do ("Tom: send the contract"), where the sentence says that he did it."""
+    """The score for what somebody else is to do ("Tom: send the contract"), if the sentence says that he did it."""
     who, _, what = title.partition(": ")
     named, waited = _read(who, title=False).things, _read(what, title=True)
     if not statement.past or not statement.things & named:
@@ -190,12 +190,12 @@ def _waited_score(statement: _Statement, title: str) -> int:
 
 _OF_OTHER: Final = re.compile(r"[^:]{1,40}: ")
 _DOING: Final = all_of("doing")
-"""Verbs in which whatever was to be done is told to be done."""
+"""General verbs that state of any task that it was done."""
 _ALIKE: Final = {
     name: frozenset(map(_stem, all_of(name)))
     for name in ("handing", "sending", "calling", "mending", "paying", "getting")
 }
-"""Verbs that mean the same to who waits for it."""
+"""Verbs that mean the same to the person who waits."""
 _MONEY: Final = frozenset(map(_stem, all_of("money")))
 _SAYING: Final = all_of("saying")
 _PUTTING_OFF: Final = frozenset(map(_stem, all_of("putting_off")))

@@ -1,7 +1,4 @@
-"""Being in touch: wished for ("call grandma every week") or reported ("saw Tom yesterday").
-
-All by classes of verbs, in three languages.
-"""
+"""Being in touch: wished for ("call grandma every week") or reported ("saw Tom yesterday")."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +14,7 @@ _WANTED: Final = pattern(rf"\s*(?:to\s+)?(?:{any_of('wanted')})\b")
 _ORDERED: Final = pattern(
     r"\W*(?:(?:(?:i|we)(?:'d|\s+would)?\s+)?(?:need|have|want|like|ought|should|must|gotta|try|let's|remember)\s+)?"
 )
-"""What leads up to an English verb that orders or wants something."""
+"""Words before an English verb that make it an order or a wish."""
 _OFTEN: Final = pattern(any_of("how_often"))
 _IN_TOUCH: Final = pattern(any_of("in_touch"))
 _CONTACT: Final = pattern(rf"\b(?:{any_of('contact')})\b")
@@ -25,35 +22,35 @@ _NO_CONTACT: Final = pattern(rf"\b(?:{any_of('no_contact')})\b")
 
 
 def wants_contact(title: str) -> bool:
-    """Whether a task's title is to be in touch with somebody; loads no dictionary."""
+    """Whether a task's title is about being in touch with somebody; loads no dictionary."""
     return _WANTED.match(fold(title)) is not None
 
 
 def contact_verb(text: str) -> re.Match[str] | None:
-    """The first word by which a text tells of having been in touch."""
+    """The first word by which a text reports having been in touch."""
     return _CONTACT.search(fold(text))
 
 
 def asks_of_contact(text: str) -> bool:
-    """Whether a question is how often, or when last, its author is in touch with somebody."""
+    """Whether a question asks how often, or when last, its author was in touch with somebody."""
     return _OFTEN.search(fold(text)) is not None and tells_of_contact(text)
 
 
 def tells_of_contact(text: str) -> bool:
-    """Whether a text speaks of being in touch at all: once, often, or to come."""
+    """Whether a text mentions being in touch at all: once, often, or in the future."""
     folded = fold(text)
     return (_CONTACT.search(folded) or _IN_TOUCH.search(folded)) is not None
 
 
 def contact_wanted(sentence: str) -> int:
-    """Where an English order to be in touch begins; -1 for other sentences and for habits ("I call her")."""
+    """The position of an English order to be in touch; -1 for other sentences and for habits ("I call her")."""
     folded = fold(sentence)
     match = _ORDERED.match(folded)
     return match.end() if match is not None and _WANTED.match(folded, match.end()) else -1
 
 
 def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
-    """The people with whom the author of each line says to have been in touch; a mere mention does not count."""
+    """The people with whom the author of each line says that he was in touch; a mere mention does not count."""
     return [_contacted_people(line, names) for line in lines]
 
 

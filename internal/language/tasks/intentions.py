@@ -1,7 +1,4 @@
-"""Whether a line asks for something, intends or promises it at all: wider than the tasks that rules find by themselves.
-
-All functions are pure and load dictionaries: call them in the language process.
-"""
+"""Whether a line requests, intends or promises anything: wider than the tasks that rules find by themselves."""
 
 import re
 from collections.abc import Sequence
@@ -28,9 +25,9 @@ _STATEMENT: Final = re.compile(
 
 
 def without_request(lines: Sequence[tuple[str, datetime]], language: Language) -> list[int]:
-    """The places of the lines, each with the time it was written (aware), in which nobody asks, intends or promises.
+    """The indexes of the lines, each with its time of writing (aware), that request, intend and promise nothing.
 
-    Grammar decides: an imperative, an infinitive, a future of the first person, a word of need, a time to come.
+    Grammar decides: an imperative, an infinitive, a future of the first person, a word of need, a future time.
     """
     return [index for index, (text, at) in enumerate(lines) if not _requests(text, at, text_language(text, language))]
 
@@ -43,7 +40,7 @@ def _requests(text: str, at: datetime, language: Language) -> bool:
         return True
     if (time := find_time(text, at, language)) is not None and time.moment > at:
         return True
-    # English has no form of its own for an imperative: "Buy milk" begins with no subject and has no finite verb.
+    # English imperatives have no form of their own: "Buy milk" has no subject and no finite verb.
     if language != "en" or not found or _STATEMENT.search(text):
         return False
     verb = name_key(found[1]) if len(found) > 1 else ""

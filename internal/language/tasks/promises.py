@@ -1,4 +1,4 @@
-"""What others promised the owner, said they would do, or owe him: by classes of verbs and grammar, three languages."""
+"""Promises, announcements and debts of others to the owner, by classes of verbs and grammar, in three languages."""
 
 import re
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, sentences, tokens
 
 _DEEDS: Final = pattern(rf"\b(?:{any_of('deeds')})\b|\b(?:{any_of('deeds_inflected')})")
-"""What is done for somebody, where nobody says that it is a promise."""
+"""Deeds for somebody, without words that call them a promise."""
 _VISITS: Final = pattern(any_of("visits"))
 _ROLE: Final = pattern(r"(?:(?:the|my|our|a|an)\s+)?([a-z]+(?:[eo]r|ist|ian|man|lord|lady|nurse|vet|guy))\b")
-"""Who does a job, at the beginning of an English sentence: "the plumber"."""
+"""A person named by a job, at the beginning of an English sentence: "the plumber"."""
 _VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
 _SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
 _OWES: Final = pattern(rf"\b(?:owes?|owed)\s+(?:me|us)\b|\b(?:{any_of('owes')})\b(?:\s+(?:мне|нам|мені)\b)?")
@@ -42,17 +42,17 @@ _STARTS: Final = pattern(r"[,;:(—–]\s*|\b(?:and|but|so|и|а|но|та|ал�
 _BESIDES: Final = all_of("besides")
 _NOBODY: Final = all_of("nobody")
 _ROLES: Final = all_of("roles")
-"""What somebody is besides his name: "my mate Jake"."""
+"""Words for a person beside his name: "my mate Jake"."""
 _LONGEST_SUBJECT: Final = 3
 _NEAR: Final = 4
-"""Words behind a promise among which its infinitive stands."""
+"""The number of words after a promise within which its infinitive must be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """What somebody else is to do: who as written, empty where nobody is named, what, and by when.
+    """A task of somebody else: `who` as written, empty without a name, what, and by when.
 
-    `plain`: a promise or debt in so many words.
+    `plain`: an explicit promise or debt.
     """
 
     who: str
@@ -67,12 +67,12 @@ class Promised:
 
 
 def may_promise(text: str) -> bool:
-    """Whether a text may tell of a promise or debt: false for nearly all that do not, without a dictionary."""
+    """Whether a text may contain a promise or debt: false for nearly all that do not, without using a dictionary."""
     return any(shape.search(fold(text)) for shape in (_VOWED, _OWES, _BORROWED))
 
 
 def find_promised(text: str, at: datetime, language: Language) -> list[Promised]:
-    """What others are to do for the owner, said at `at` (aware, in the owner's zone)."""
+    """Tasks of others for the owner in a text written at `at` (aware, in the owner's zone)."""
     found = []
     for start, end in sentences(text):
         sentence = text[start:end].rstrip()
@@ -83,7 +83,7 @@ def find_promised(text: str, at: datetime, language: Language) -> list[Promised]
 
 
 def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None:
-    """A promise, debt or announcement by the verb that says so."""
+    """A promise, debt or announcement with a verb that says so."""
     folded = fold(sentence)
     time = find_time(sentence, at, language)
     bare = blank_out(folded, time.spans if time is not None else ())
@@ -109,7 +109,7 @@ def _clause(before: str) -> str:
 
 
 def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None, int]:
-    """The person who acts, without introductory words, and the place behind verb and subject; None if nobody is
+    """The person who acts, without introductory words, and the position after verb and subject; None without
     named."""
     start = match.start() - len(_clause(bare[: match.start()]))
     before = [one for one in re.finditer(r"[^\W\d_][\w'-]*", bare[start : match.start()]) if one[0] not in _BESIDES]
@@ -130,7 +130,7 @@ def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None
 
 
 def _vow_start(bare: str, match: re.Match[str], behind: int) -> int | None:
-    """Where what is promised begins: an infinitive, a future, or a thing that is promised to the owner."""
+    """The position where the promise's content begins: an infinitive, a future, or a thing for the owner."""
     if found := _PROMISED.match(bare, behind):
         return found.end()
     if (found := _THAT.match(bare, behind)) and match[0][0] > "z":
@@ -157,9 +157,9 @@ def _would(bare: str, match: re.Match[str], behind: int) -> int | None:
 
 
 def _by_future(sentence: str, at: datetime, language: Language) -> Promised | None:
-    """What somebody named will do for somebody, or at a time for the owner, or by a day: "Оля пришлёт договор".
+    """What a named person will do for somebody, or at a time for the owner, or by a day: "Оля пришлёт договор".
 
-    Also what somebody named by a job will do, or will come for, at a time: "the plumber will come on Monday".
+    Also what a person named by a job will do, or will come for, at a time: "the plumber will come on Monday".
     """
     folded = fold(sentence)
     if not any(shape.search(folded) for shape in (_DEEDS, _CONCERNS_OWNER, _DEADLINE, _VISITS)):
@@ -181,7 +181,7 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
 
 
 def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
-    """The people named as subjects, with the place behind each."""
+    """The people named as subjects, with the position after each."""
     named = [(one.end, one.name) for one in find_people(sentence, language) if one.written == one.name]
     for token in tokens(sentence):
         kin = next((one for one in relations().get(token.key, ()) if not one.plural), None)
@@ -191,7 +191,7 @@ def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
 
 
 def _by_job(sentence: str, folded: str, language: Language) -> list[tuple[int, str]]:
-    """Somebody named by a job, not by name or kinship, at the beginning of a sentence, with the place behind."""
+    """A person named by a job, not by name or kinship, at the beginning of a sentence, with the position after it."""
     if language == "en":
         match = _ROLE.match(folded)
         return [] if match is None or match[1] in _NOBODY else [(match.end(), match[1].capitalize())]
@@ -205,7 +205,7 @@ def _by_job(sentence: str, folded: str, language: Language) -> list[tuple[int, s
 
 
 def _will(what: str, language: Language) -> bool:
-    """Whether a verb is a future of the third person, as a promise has it: "пришлёт"."""
+    """Whether a verb is a future of the third person, as in promises: "пришлёт"."""
     word = next((token.key for token in tokens(what)), "")
     return language != "en" and any({"3per", "futr"} <= set(one.tag.grammemes) for one in parses(word, language))
 

@@ -1,6 +1,6 @@
-"""Finds tasks in a text by rules: what its author wants to be reminded of, has to do, promised or plans.
+"""Finds tasks in a text by rules: what its author wants to be reminded of, must do, promised or plans.
 
-Questions, negations, conditions and the tasks of others are left out. A task that is only likely is left to the author
+Questions, negations, conditions and the tasks of others are left out. A task that is only likely is for the author
 to confirm: `asked` marks explicit requests.
 """
 
@@ -35,12 +35,12 @@ from internal.language.text.spelling import Language, sentences
 Kind = Literal["reminder", "task", "promise"]
 
 MAX_SENTENCE: Final = 600
-"""Characters; a longer sentence is a pasted text."""
+"""The most characters of a sentence that is read; a longer one is pasted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFound:
-    """A task in a text: title, time, person it was promised to (as written), characters of its sentence.
+    """A task in a text: title, time, the person it was promised to (as written), the characters of its sentence.
 
     `asked`: the author asks to be reminded. `untitled`: only a time is given, for what was said before. `unread` are
     words of a request that name a time and could not be read.
@@ -63,7 +63,7 @@ _REMINDING: Final = any_of("reminding")
 _NOTICE: Final = any_of("notice")
 _SETTING: Final = any_of("setting")
 _STIRRING: Final = any_of("stirring")
-"""What stirs somebody up; a request for a reminder only at a time."""
+"""Verbs of rousing, which request a reminder only together with a time."""
 _FOR_ME: Final = r"(?:\s+(?:me|us|мне|нам|меня|нас|мені|мене))"
 REMIND: Final = pattern(
     r"\b(?:(?:(?:can|could|would|will)\s+(?:you|u)|(?:не\s+)?(?:можешь|мог\s+бы|могла\s+бы|можеш|міг\s+би|могла\s+б)|не\s+забудь"
@@ -71,16 +71,16 @@ REMIND: Final = pattern(
     rf"(?:(?P<plain>(?:{_REMINDING})|(?:{_SETTING}){_FOR_ME}?(?:\s+up)?(?:\s+(?:a|an|another|one|some))?(?:\s+\w+)??\s+"
     rf"(?:{_NOTICE})\b)|(?P<stir>{_STIRRING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
 )
-"""A request for a reminder in its many words."""
+"""A request for a reminder in any wording."""
 _UNLESS: Final = pattern(rf"(?:{_REMINDING}){_FOR_ME}?\W+(?:about it\W+)?(?:{any_of('unless')})\b")
-"""A wish to be reminded of what is not done: how often it is wanted stands beside it."""
+"""A wish to be reminded of what is not done, followed by how often."""
 _ME: Final = pattern(_FOR_ME)
 _TO_WHOM: Final = pattern(r"напиш|черкн")
 _RISING: Final = pattern(r"alarm|wake|будильник|буди")
 _ALARM_AT: Final = pattern(
     r"\b(?:for|на)\s(?=\d{1,2}(?:[:.]\d\d)?(?!\d|\.\d|\s*(?:min|hour|day|мин|час|дн|хв|год)))", re.IGNORECASE
 )
-"""What the hour of an alarm follows."""
+"""The preposition before the hour of an alarm."""
 _ONLY_ASKED: Final = pattern(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
 _LET_FORGET: Final = pattern(r"забыть|забути|forget")
 _UNWANTED: Final = pattern(any_of("unwanted"))
@@ -118,7 +118,7 @@ _REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
 _NEAR_THAT: Final = 4
-""" "That" and the verb of the promise stand so near."""
+"""The number of words between "that" and the verb of the promise."""
 _TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
 _MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
 _DENIED: Final = pattern(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
@@ -128,18 +128,18 @@ _HAVING: Final = pattern(rf"\b(?:{any_of('having')})\b")
 _HAVING_CUT: Final = pattern(rf"\b(?:{any_of('having_cut')})\b(?:\s+(?:a|an|the)\b)?")
 _NO: Final = pattern(r"\b(?:не|not|no)\b|n't\b")
 _CHORE: Final = pattern(rf"(?:(?:{OPENING}|to|todo|to-do)[\s,:—-]+)*(?:{any_of('chores')})\b(?!')")
-"""A note to oneself begins with a verb, as an order does."""
+"""The beginning of a note to oneself: a verb, like in an order."""
 _ACTED: Final = pattern(rf"(?:{any_of('acted')})\b")
-"""What tells of the past, of others, or of a habit."""
+"""Words that show a sentence to be about the past, about others, or about a habit."""
 _BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
 _MAX_LEAD: Final = 6
-"""Words: more before a need are a story, and an appointment without a verb has no more."""
+"""The most words before a need, as more are a story; an appointment without a verb has no more either."""
 
 _CYRILLIC: Final = pattern(r"[\u0400-\u04ff'-]+")
 
 
 def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskFound]:
-    """The tasks in a text by its author, written at `at` (aware, in the author's zone), in their order.
+    """The tasks in a text by its author, written at `at` (aware, in the author's zone), in order.
 
     Loads pymorphy3, so call it in the language process; some 1 ms a sentence.
     """
@@ -157,7 +157,7 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
 
 
 def only_requests(text: str, tasks: list[TaskFound]) -> bool:
-    """Whether a text holds nothing but requests for reminders, so that nothing else in it needs an answer."""
+    """Whether a text consists of requests for reminders, so that nothing else in it needs an answer."""
     requests = [task for task in tasks if task.asked]
     rest = blank_out(text, [task.span for task in requests])
     return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
@@ -178,7 +178,7 @@ def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
 
 
 def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> TaskFound:
-    """ "I have to call Maria. Remind me on Friday." is one reminder: its title is in the sentence before."""
+    """Takes a title from the sentence before: "I have to call Maria. Remind me on Friday." is one reminder."""
     if task.title or not task.asked:
         return task
     if tasks and not tasks[-1].asked:
@@ -233,7 +233,7 @@ def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, q
 
 
 def _is_request(folded: str, match: re.Match[str], *, question: bool) -> bool:
-    """Whether the words ask for a reminder: no "don't", no "she reminded me", no "you remind me of"."""
+    """Whether the words request a reminder: not "don't", "she reminded me", "you remind me of"."""
     unwanted = _UNWANTED.search(folded[: match.start()]) and not _LET_FORGET.search(match[0])
     reported = _ONLY_ASKED.match(match[0].strip()) or _OF.match(folded[match.end() :])
     return not unwanted and not reported and (not question or _POLITE.search(match[0]) is not None)
@@ -264,7 +264,7 @@ def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
 
 
 def _needed_by_the_author(before: str) -> bool:
-    """Whether the author has to do it: no condition, no negation, nobody else ("тебе надо", "Марии надо")."""
+    """Whether the author must do it: no condition, no negation, no other person ("тебе надо", "Марии надо")."""
     if _HYPOTHETIC.search(before) or _OTHERS.search(before):
         return False
     words = before.split()
@@ -300,7 +300,7 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
 
 
 def _with_infinitive(sentence: str, promise: re.Match[str]) -> str:
-    """ "I told Tom that I'll call" as "I told Tom, call", with an infinitive as promises have; else empty."""
+    """Rewrites "I told Tom that I'll call" as "I told Tom, call", with an infinitive as in promises; else empty."""
     for word in list(_CYRILLIC.finditer(sentence, promise.end()))[:_NEAR_THAT]:
         verb = as_infinitive(word[0])
         if verb is not None and not _NO.search(fold(sentence[promise.end() : word.start()])) and verb not in _BEING:
@@ -325,7 +325,7 @@ def _promised(title: str, whom: str, time: TimeFound | None) -> TaskFound | None
 
 
 def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) -> bool:
-    """No "не обещал", no "обещал мне", and nobody else who promised."""
+    """Whether the author made the promise: not "не обещал", "обещал мне", or another person."""
     before, after = folded[: match.start()], folded[match.end() :]
     if _DENIED.search(before) or _TO_ME.match(after) or _TO_ME.match(before):
         return False
@@ -360,7 +360,7 @@ def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
 
 
 def _intended(sentence: str, rest: str, words: list[str], time: TimeFound) -> TaskFound | None:
-    """A sentence that begins with a verb in the first person of the future, which becomes the infinitive."""
+    """The task in a sentence that begins with a verb in the first person of the future, put into the infinitive."""
     for n, word in enumerate(words[:3]):
         if (verb := as_infinitive(word)) is not None and all(
             previous.lower() in _BEFORE_VERB for previous in words[:n]
@@ -381,7 +381,7 @@ def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
 
 
 def may_request(text: str) -> bool:
-    """Whether a text may ask for a reminder: false for nearly all that do not, without a dictionary."""
+    """Whether a text may request a reminder: false for nearly all that do not, without using a dictionary."""
     return REMIND.search(fold(text)) is not None
 
 

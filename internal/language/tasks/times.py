@@ -1,7 +1,7 @@
 """Finds the time at which something is to be done, in three languages: a future moment, a day, or a recurrence.
 
-"у п'ятницю о 9", "every other Monday", "через полчаса", "by the end of the month". The rules of `dates.parse` look back
-and read a separate phrase; here the phrase is found in a sentence and is in the future.
+Like "у п'ятницю о 9", "every other Monday", "by the end of the month". The rules of `dates.parse` look back
+and read a separate phrase; here the phrase is part of a sentence and is in the future.
 """
 
 import re
@@ -33,7 +33,7 @@ _BEFORE: Final = pattern(
 )
 _BEFORE_EN: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
 _RUSSIAN: Final = pattern(r"\b(?:час|минут|недел)")
-"""Units for which "за" means how long before; in Ukrainian "за годину" also means "in an hour"."""
+"""Russian units, with which "за" means how long before; in Ukrainian "за годину" also means "in an hour"."""
 _UNTIL: Final = pattern(r"(?:до|к|ко|by|before|until|till|не поз\w+|не піз\w+)\s")
 _HOUR: Final = timedelta(hours=1)
 _LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
@@ -42,7 +42,7 @@ _WAKING_FROM: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class TimeFound:
-    """A time named in a text. `moment` is aware, in the zone of the author; of a `whole_day` it is midnight.
+    """A time named in a text. `moment` is aware, in the author's zone; for a `whole_day` it is midnight.
 
     `recurrence` is an RRULE. `spans` are the characters that name it, in order. Not `sure` if another day may be meant,
     as with "next month". `hour_only`: no day is named; `loose`: nor whether a.m. or p.m.
@@ -56,11 +56,11 @@ class TimeFound:
     hour_only: bool = False
     loose: bool = False
     until: bool = False
-    """A deadline: by that day at the latest."""
+    """Whether it is a deadline: by that day at the latest."""
 
 
 def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
-    """The future time that a text names, written at `at` (aware, in the owner's zone), or None. Some 0.2 ms."""
+    """The future time that a text written at `at` (aware, in the owner's zone) names, or None. Some 0.2 ms."""
     folded = _with_days_mended(in_digits(days_in_digits(fold(text))))
     if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
         earlier = _time_before(folded, at, language, before)
@@ -84,9 +84,9 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
 
 
 def unread_time(text: str, time: TimeFound | None, at: datetime, language: Language = "en") -> str:
-    """The words of a text that name a time beside the one that was found, and that nobody could read; or nothing.
+    """Words of a text that name another time than the one found, and that could not be read; or nothing.
 
-    Another time that can be read is part of what is to be done: "at 9 about the meeting at half past four".
+    Another time that can be read is part of the task: "at 9 about the meeting at half past four".
     """
     rest = blank_out(in_digits(days_in_digits(fold(text))), time.spans if time is not None else ())
     match = _TIME_WORDS.search(rest) or next((one for one in _LONG_WORD.finditer(rest) if _misspelt_day(one[0])), None)
@@ -113,7 +113,7 @@ _SHORT_DAY: Final = 6
 
 
 def _misspelt_day(word: str) -> str:
-    """The short form of the day whose name a word is with a slip: "wensday", "пятнецу"; empty for other words."""
+    """The short form of a misspelt day: "wensday", "пятнецу"; empty for other words."""
     if word in _DAY_NAMES or word in _DAY_LIKE or any(shape.fullmatch(word) for shape in _DAY_SHAPES):
         return ""
     for name, short in _DAY_NAMES.items():
@@ -127,7 +127,7 @@ _DAY_SHAPES: Final = [pattern(forms) for forms in WEEKDAYS]
 
 
 def _with_days_mended(folded: str) -> str:
-    """The text with the days that are misspelt behind "on" in short; every other character keeps its position."""
+    """The text with misspelt days after "on" in short form; all other characters keep their positions."""
     for match in _ON_LONG_WORD.finditer(folded):
         if short := _misspelt_day(match["day"]):
             folded = f"{folded[: match.start('day')]}{short.rjust(len(match['day']))}{folded[match.end() :]}"
@@ -135,7 +135,7 @@ def _with_days_mended(folded: str) -> str:
 
 
 def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -> TimeFound:
-    """A day and an hour as one moment; an hour alone is the next time of that hour."""
+    """A day and an hour as one moment; an hour alone means its next occurrence."""
     spans = [named_day.span for named_day in days[:1]]
     day = days[0] if days else None
     if clock is None:
@@ -151,13 +151,13 @@ def _combine(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) ->
     moment = datetime.combine(day.day, hour, at.tzinfo)
     if day.loose and moment <= at:
         moment = datetime.combine(day.day + timedelta(days=7), hour, at.tzinfo)
-    if is_part and day.day == at.date() and moment <= at:  # "tonight", said late in the evening
+    if is_part and day.day == at.date() and moment <= at:  # "tonight", written late in the evening
         moment = _after(at, _HOUR)
     return TimeFound(moment, False, None, tuple(spans), day.sure)
 
 
 def _time_before(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
-    """ "On Friday at 10, an hour before": the named time minus the interval, or None without a named time.
+    """The named time minus the interval of "On Friday at 10, an hour before", or None without a named time.
 
     If that has passed already, the named time itself is returned.
     """
@@ -174,7 +174,7 @@ def _time_before(folded: str, at: datetime, language: Language, before: re.Match
 
 
 def _relative(folded: str, at: datetime) -> TimeFound | None:
-    """ "in 20 minutes", "через неделю": minutes and hours give a moment, longer units a day."""
+    """A relative time ("in 20 minutes", "через неделю"): minutes and hours give a moment, longer units a day."""
     for shape, minutes in ((_AND_HALF, 90), (_HALF_HOUR, 30)):
         if match := shape.search(folded):
             return TimeFound(_after(at, timedelta(minutes=minutes)), False, None, (match.span(),))
@@ -221,12 +221,12 @@ def _recurring(folded: str, at: datetime, rule: str, span: Span, hour: time | No
 
 
 def _waking_hour(hour: time) -> time:
-    """The afternoon hour for "at 5" and other hours before six: nobody wants a notification at night."""
+    """The afternoon hour for "at 5" and other hours before six, to avoid notifications at night."""
     return time(hour.hour + 12, hour.minute) if 1 <= hour.hour < _WAKING_FROM else hour
 
 
 def _next_time(hour: time, at: datetime, *, loose: bool) -> datetime:
-    """The next time of an hour; where it may be a.m. or p.m., the next one in waking hours."""
+    """The next occurrence of an hour; if it may be a.m. or p.m., the next one in waking hours."""
     hours = [hour, time(hour.hour + 12, hour.minute)] if loose else [hour]
     for ahead in (0, 1):
         for candidate in hours:

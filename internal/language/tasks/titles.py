@@ -1,4 +1,4 @@
-"""Titles of tasks: the words of a sentence without its time, its trigger and what leads up to them."""
+"""Titles of tasks: the words of a sentence without its time, its trigger and introductory words."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from internal.language.text.openings import POLITE
 from internal.language.text.spelling import name_key
 
 MAX_LENGTH: Final = 200
-"""Characters of a title."""
+"""The most characters of a title."""
 
 _LEADING: Final = re.compile(
     rf"^(?:[\s,.:;!\-]|(?:{POLITE}|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
@@ -25,13 +25,13 @@ _TRAILING: Final = re.compile(
     r"|the|to|of"
     r"|for|или|або|or|from|с|з|мне|мені|ок|ладно|добре|хорошо|ok|okay|thanks|thank you|спасибо|дякую))+$"
 )
-"""One mark at a time: blanked-out times leave long gaps, on which a repeated group would backtrack for ever."""
+"""Marks at the end, one at a time: blanked-out times leave long gaps, on which a repeated group would backtrack."""
 _ABOUT: Final = re.compile(r"^(?:about)\s+")
 _TO_WHOM: Final = re.compile(r"^([^\W\d_][\w'-]*(?:\s+[^\W\d_][\w'-]*)?)\s+(?=\S)")
 
 
 def title_of(text: str, spans: Sequence[Span]) -> str:
-    """The text without these characters and the words that led to them, with a capital; empty if nothing is left."""
+    """The text without these characters and the words before them, with a capital; empty if nothing is left."""
     folded = fold(text)
     cut = blank_out(text, spans)
     folded = blank_out(folded, spans)
@@ -53,7 +53,7 @@ def shortened(title: str) -> str:
 
 
 def addressed(title: str) -> tuple[str, str]:
-    """ "Анне отправить отчёт" as the title "Отправить отчёт (Анне)" and the person; otherwise the title and ""."""
+    """Splits "Анне отправить отчёт" into the title "Отправить отчёт (Анне)" and the person; else the title and ""."""
     words = title.split()
     for count in (1, 2):
         acts = len(words) > count and (infinitive(words[count]) or words[count] == "не")
@@ -65,7 +65,7 @@ def addressed(title: str) -> tuple[str, str]:
 
 
 def debt(text: str) -> str:
-    """What is owed or lent, without what is said of giving it back."""
+    """The thing that is owed or lent, without words about giving it back."""
     return _GIVEN_BACK.sub("", text)
 
 
@@ -107,11 +107,11 @@ def of_others(word: str) -> bool:
 
 
 def nominative_person(word: str) -> bool:
-    """Whether a Cyrillic word names somebody who does something, and cannot be the object."""
+    """Whether a Cyrillic word names a person as a subject, and cannot be the object."""
     readings = [marks for marks, _ in _readings(_key(word))]
     people = [marks for marks in readings if marks & {"anim", "Name", "Surn"}]
     if not people or len(word) < 2 or any("VERB" in marks for marks in readings):
-        return False  # the dictionary takes a preposition for an initial
+        return False  # the dictionary treats a preposition as an initial
     return "nomn" in people[0] and not any("datv" in marks and "Fixd" not in marks for marks in people)
 
 
@@ -126,8 +126,8 @@ def _key(word: str) -> str:
 def _readings(key: str) -> list[tuple[frozenset[str], str]]:
     """The possible grammemes and dictionary forms of a word, likeliest first, in both languages.
 
-    The two dictionaries know different grammemes, and pymorphy3 refuses to be asked for one it does not know.
+    The two dictionaries have different grammemes, and pymorphy3 raises an error for an unknown one.
     """
     found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
-    known = [parse for parse in found if parse.is_known]  # at a word of the other language it only guesses
+    known = [parse for parse in found if parse.is_known]  # for a word of the other language it only guesses
     return [(parse.tag.grammemes, str(parse.normal_form)) for parse in known or found]

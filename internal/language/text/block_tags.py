@@ -1,4 +1,4 @@
-"""Texts from outside on their way into a prompt: whatever they hold, they open and close none of its blocks."""
+"""Neutralises texts from outside for a prompt, so that they cannot open or close its blocks."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _ALIKE: Final = (
     "αaβbεeηnιiκkνvοoρpτtυuχxγyωw"  # Greek
     "ɑaɡgıiȷjʟlɩiᴏoᴄcᴜuᴠvᴡwᴢzɴnʀrѵvꮯcꮪs"
 )
-"""Letters that look like another one, each before that one. Case and style are seen to by their Unicode names."""
+"""Letters that look like another one, each before that one. Their Unicode names handle case and style."""
 
 _INVISIBLE: Final = "\u200b"
 _LOOK_ALIKES: Final = (
@@ -34,14 +34,14 @@ _LOOK_ALIKES: Final = (
     *(range(0x3164, 0x3165), range(0xA640, 0xA800), range(0xFE00, 0x10000), range(0x1D400, 0x1D800)),
     *(range(0x1F100, 0x1F200), range(0xE0000, 0xE01F0)),
 )
-"""Ranges of Unicode with letters, signs and marks that may be taken for ASCII, or for nothing."""
+"""Ranges of Unicode with letters, signs and marks that look like ASCII, or like nothing."""
 
 
 def neutralised(text: str) -> str:
-    """Somebody's words, verbatim but for the tags of our blocks, which can neither open nor close one any more.
+    """A text, unchanged except for the tags of our blocks, which can neither open nor close one any more.
 
-    For dialogues, where code and line breaks must stay; on one line inside a block everything is escaped. A tag is one
-    also with look-alike letters or brackets, or with characters in it that nobody sees.
+    For dialogues, where code and line breaks must stay; on one line inside a block everything is escaped. A tag counts
+    with look-alike letters or brackets, and with invisible characters in it, too.
     """
     if not _ANY_OPENING.search(text):
         return text
@@ -72,7 +72,7 @@ _ESCAPED: Final = {"<": "&lt;", ">": "&gt;"}
 
 @cache
 def _plain() -> dict[int, str]:
-    """What each look-alike is taken for: one character for one, so that places in a text stay the same."""
+    """The character that each look-alike stands for; always one for one, so that positions in a text stay the same."""
     found = {code: plain for code in chain(*_LOOK_ALIKES) if (plain := _taken_for(chr(code)))}
     found |= dict(_pairs(_ALIKE)) | dict(_pairs(_ALIKE.upper()))
     for plain, alike in (("<", _OPENING), (">", _CLOSING), ("/", _SLASHES)):
@@ -86,7 +86,7 @@ def _pairs(alike: str) -> Iterator[tuple[int, str]]:
 
 def _taken_for(character: str) -> str | None:
     category = unicodedata.category(character)
-    # Beside marks and controls, the letters of Braille and Hangul for nothing.
+    # Besides marks and controls, invisible letters of Braille and Hangul.
     if category in {"Mn", "Me", "Cf"} or (category == "Cc" and not character.isspace()) or character in "\u2800\u3164":
         return _INVISIBLE
     if category == "Pc":

@@ -1,4 +1,4 @@
-"""Forms of names by rules alone, where no dictionary may be asked: rather too many than too few."""
+"""Forms of names by rules alone, for code that must not load a dictionary: rather too many than too few."""
 
 import re
 from typing import Final
@@ -45,12 +45,12 @@ _RULES: Final = (
     ("в", "в", "'ю"),  # Любов, Любов'ю
     *((ending, ending, _SURNAME) for ending in ("ов", "ев", "єв", "їв", "ів", "ин", "ын", "ін", "їн")),
 )
-"""Endings of a nominative, what stands in their place, and the endings of cases behind it."""
+"""Endings of a nominative, their replacement, and the endings of cases after it."""
 
 
 @cached(5_000)
 def written_forms(key: str) -> frozenset[str]:
-    """The forms in which a sentence may hold a word of a name: cases, English possessives, the plural of families.
+    """The forms in which a sentence may contain a word of a name: cases, English possessives, the plural of families.
 
     `key` is folded (`name_key`) and in the nominative.
     """

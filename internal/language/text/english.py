@@ -16,20 +16,20 @@ ORDINARY_NAMES = _listed("ordinary_names")
 """Names that are ordinary words in lower case or at the start of a sentence: they need a capital and a second check."""
 
 IDEAS = _listed("ideas")
-"""Ordinary names that are seldom names at the start of a sentence: something else must show that it is a person."""
+"""Ordinary names that are rarely names at the start of a sentence: other words must show that they are a person's."""
 
 FOREIGN_NAMES = _listed("foreign_names")
-"""First names of other languages as English texts write them, without accents; no English words."""
+"""First names of other languages in English spelling, without accents, which are not English words."""
 
 PERSONAL_VERBS = _listed("personal_verbs")
 """Verbs that follow a name only if it is a person's."""
 
 SENTENCE_OPENERS = _listed("sentence_openers")
-"""Before one of these a capitalised ordinary word at the start of a sentence is no name: "Will you", "May I"."""
+"""Words before which a capitalised ordinary word at the start of a sentence is not a name: "Will you", "May I"."""
 
 
 def opens_sentence(key: str) -> bool:
-    """Whether a word, or what it is a contraction of ("you're"), makes the word before it an ordinary one."""
+    """Whether a word, or the word it contracts ("you're"), makes the word before it an ordinary one."""
     return key.partition("'")[0] in SENTENCE_OPENERS
 
 
@@ -41,7 +41,7 @@ GIVEN_NAMES = _listed("given_names")
 
 
 _IRREGULAR = table(__package__, "irregular")
-"""The past forms and participles of verbs and the plurals of nouns that no rule gives, by their dictionary forms."""
+"""Irregular past forms and participles of verbs and plurals of nouns, by their dictionary forms."""
 
 
 def _by_form(forms: Mapping[str, list[str]]) -> dict[str, str]:
@@ -49,12 +49,12 @@ def _by_form(forms: Mapping[str, list[str]]) -> dict[str, str]:
 
 
 IRREGULAR_VERBS = _by_form(_IRREGULAR["verbs"])
-"""The verbs of such forms: "bought" is "buy"."""
+"""The verbs of irregular forms: "bought" is "buy"."""
 
 _FAMILIES = {base: (base, *others) for kind in _IRREGULAR.values() for base, others in kind.items()}
 _BASES = IRREGULAR_VERBS | _by_form(_IRREGULAR["nouns"])
 
 
 def irregular_relatives(word: str) -> tuple[str, ...]:
-    """All forms of a word that has irregular ones, its dictionary form first; none of any other word."""
+    """All forms of a word with irregular ones, its dictionary form first; empty for other words."""
     return _FAMILIES.get(_BASES.get(word, word), ())

@@ -39,7 +39,7 @@ INSTALL_UKRAINIAN = "pip install '.[ukrainian]' in the folder of Laplaced"
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """One way to read a written word as a singular name: its nominative and what the form says."""
+    """One reading of a written word as a singular name: its nominative and grammar."""
 
     lemma: str
     kind: NameKind
@@ -56,7 +56,7 @@ def has_ukrainian_dictionary() -> bool:
 
 
 def dictionary_languages(word: str) -> tuple[Language, ...]:
-    """The languages whose dictionaries are asked for a word, in that order."""
+    """The languages whose dictionaries may know a word, in the order in which they are asked."""
     languages = word_languages(word)
     return ("ru",) if "uk" in languages and not has_ukrainian_dictionary() else languages
 
@@ -83,7 +83,7 @@ def parses(word: str, language: Language) -> tuple[Any, ...]:
 
 @cached(50_000)
 def _parses(word: str, language: Language) -> tuple[Any, ...]:
-    if not _WORD.fullmatch(word):  # pymorphy3 fails at letters that Unicode has no names for
+    if not _WORD.fullmatch(word):  # pymorphy3 fails on letters for which Unicode has no names
         return ()
     return tuple(analyzer(language).parse(word))
 
@@ -103,7 +103,7 @@ def name_readings(word: str) -> tuple[NameReading, ...]:
 
 
 def readings_by_rules(word: str) -> tuple[NameReading, ...]:
-    """A Ukrainian name by its ending alone, where the Ukrainian dictionary is missing; else nothing."""
+    """The readings of a Ukrainian name by its ending alone, if the Ukrainian dictionary is missing; else none."""
     if has_ukrainian_dictionary() or "uk" not in word_languages(word):
         return ()
     return tuple(NameReading(*form, language="uk", known=True) for form in ukrainian_name_forms(name_key(word)))
@@ -116,7 +116,7 @@ def _reading(parse: Any, language: Language) -> NameReading | None:
     return NameReading(
         lemma=dictionary_nominative(parse),
         kind=_KINDS[next(iter(marks))],
-        # Plain strings: a grammeme of pymorphy3 raises an error where it is compared with any other word.
+        # Plain strings: a grammeme of pymorphy3 raises an error when it is compared with another word.
         gender=_GENDERS.get(str(parse.tag.gender)),
         case=str(parse.tag.case or "nomn"),
         language=language,
@@ -135,9 +135,9 @@ def dictionary_nominative(parse: Any) -> str:
 
 @cached(20_000)
 def declined_forms(word: str) -> frozenset[str]:
-    """Keys of every singular form of a nominative Cyrillic name, the nominative included.
+    """Keys of all singular forms of a nominative Cyrillic name, including the nominative.
 
-    A masculine surname does not take the forms of the feminine one, and the other way round.
+    A masculine surname does not take the forms of the feminine one, and vice versa.
     """
     forms = {name_key(word)}
     for language in dictionary_languages(word):
@@ -170,7 +170,7 @@ _ENDINGS_CONSONANT = ("", "а", "у", "ом", "е", "ові", "і")
 
 
 def regular_forms(key: str) -> Iterable[str]:
-    """Forms by the common declensions of both languages, for words no dictionary knows; rather too many."""
+    """Forms by the common declensions of both languages, for words without a dictionary entry; rather too many."""
     if len(key) < 3 or not key[-1].isalpha():
         return ()
     if key[-1] in "еёиіїуыэює":
@@ -183,7 +183,7 @@ def regular_forms(key: str) -> Iterable[str]:
 
 @cached(50_000)
 def ordinary(word: str) -> bool:
-    """Whether a Cyrillic word written in lower case is likelier an ordinary word than a name (вера, кости, коваль)."""
+    """Whether a Cyrillic word in lower case is more likely an ordinary word than a name (вера, кости, коваль)."""
     key = name_key(word)
     if key in _NEVER_ORDINARY:
         return False
@@ -192,7 +192,7 @@ def ordinary(word: str) -> bool:
 
 @cached(50_000)
 def ordinary_namesakes(word: str) -> frozenset[str]:
-    """Every form of the ordinary words that a name in the nominative is written like: мороз for Мороз."""
+    """All forms of the ordinary words with the spelling of a nominative name: мороз for Мороз."""
     return frozenset(
         name_key(form.word)
         for language in dictionary_languages(word)
@@ -223,7 +223,7 @@ def _ordinary_parse(parse: Any, language: Language) -> bool:
 
 
 def _ordinary_ukrainian(tag: str, lemma: str) -> bool:
-    """The Ukrainian dictionary repeats names as inanimate nouns, with the gender before the animacy: not those."""
+    """Whether a Ukrainian noun is ordinary: the dictionary repeats names as inanimate nouns, with the gender first."""
     if tag.startswith(("NOUN,masc", "NOUN,femn", "NOUN,neut", "NOUN,Fixd")):
         return False
     if lemma.endswith(("енко", "чук", "юк", "ський", "цький")):

@@ -9,7 +9,7 @@ _TABLE: Final = table(__package__, "openings")
 POLITE: Final[str] = _TABLE["polite"]
 """Words of politeness, as alternatives of a pattern."""
 OPENING: Final[str] = f"{POLITE}|{_TABLE['opening']}"
-"""These and all other openings."""
+"""Polite words and all other openings."""
 LEADING: Final[str] = f"{OPENING}|{_TABLE['urging']}"
-"""These and what urges to do something: "давай на ты" is more than an opening where it orders a manner."""
+"""Openings and words of urging: "давай на ты" is more than an opening if it orders a manner."""
 OPENING_WORDS: Final = words(LEADING.replace("|", " ")) - words("to for the by way other real go free feel you до речі")

@@ -1,4 +1,4 @@
-"""Splits long texts into passages: what evidence points to, what is embedded."""
+"""Splits long texts into passages, to which evidence refers and which are embedded."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 MAX_CHARACTERS: Final = 1_000
-"""Characters of the longest passage: as much as a person will read to check a source."""
+"""The most characters of a passage: as much as a person will read to check a source."""
 
 _LEAST_FILL: Final = 2 / 5
-"""The part of its greatest length from which a passage ends at the next paragraph."""
+"""The share of its greatest length from which a passage ends at the next paragraph."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"»”’)]*\s+(?=[\"«„“‘(—–-]*[A-ZА-ЯЁІЇЄҐ0-9])|\n\s*")
@@ -54,12 +54,12 @@ def batches(items: Sequence[T], most: int, size: Callable[[T], int] = len) -> It
 
 
 def _split_paragraph(paragraph: str, least: int, most: int) -> Iterator[str]:
-    """The paragraph; if it is too long its sentences, and those too long cut between words."""
+    """The paragraph; if it is too long its sentences, and too long sentences cut between words."""
     if len(paragraph) <= most:
         yield paragraph
         return
     for sentence in _split_after(paragraph, _SENTENCE):
-        start = 0  # never the rest as a text of its own: copying that for each passage took minutes for a long one
+        start = 0  # never the rest as a text of its own: copying that for each passage took minutes for a long text
         while len(sentence) - start > most:
             cut = sentence.rfind(" ", start + least, start + most) + 1 or start + most
             yield sentence[start:cut]

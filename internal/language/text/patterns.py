@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a process imports many and uses few."""
+"""Regular expressions that are compiled at their first use: a process imports many and uses few."""
 
 import re
 from typing import Any, Final, cast
@@ -12,15 +12,15 @@ class _Deferred:
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(self._shape, self._flags)
-        # From now on the methods are found without coming here.
+        # From now on the methods are found without this call.
         self.__dict__.update({use: getattr(compiled, use) for use in _USES})
         return getattr(compiled, name)
 
 
 def pattern(shape: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` returns, for the methods of a pattern; one that is wrong raises when it is first used."""
+    """A pattern like that of `re.compile`, for its methods; an invalid one raises an error at its first use."""
     return cast("re.Pattern[str]", _Deferred(shape, flags))
 
 
 ANOTHER = pattern(r"(?<!\bс )(?<!\bсо )(?<!им )\bдругом\b|\bдруг(?:ое|ой|ую|им|ими|ие|их|ого|ому)\b", re.IGNORECASE)
-""" "Другой" in forms that read or begin like those of "друг": "давай о другом" names no friend."""
+"""Forms of "другой" that look like forms of "друг": "давай о другом" names no friend."""

@@ -1,11 +1,11 @@
-"""Coarse sound spellings of names: spellings of one name in two alphabets have a skeleton in common."""
+"""Coarse sound spellings of names: the spellings of one name in two alphabets share a skeleton."""
 
 import re
 import unicodedata
 
 from internal.text_caches import cached
 
-# Capitals are single symbols here for sounds that Latin writes with several letters: Z zh, C ch, S sh.
+# Capitals are single symbols here for sounds with several Latin letters: Z zh, C ch, S sh.
 _CYRILLIC = {
     "а": "a", "б": "b", "в": "v", "ґ": "g", "д": "d", "е": "e", "є": "e", "ж": "Z", "з": "z", "и": "i",
     "і": "i", "ї": "i", "й": "i", "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r",
@@ -28,9 +28,9 @@ _SOFT_C = re.compile(r"c(?![eiy])")
 
 @cached(50_000)
 def skeletons(word: str) -> frozenset[str]:
-    """Every coarse spelling of one word: at most four, empty if it has no letter of the two alphabets.
+    """All coarse spellings of one word: at most four, empty if it has no letter of the two alphabets.
 
-    Cyrillic г is g in Russian and h in Ukrainian, ё is written e or io: each gives a reading of its own.
+    Cyrillic г is g in Russian and h in Ukrainian, ё is written e or io: each gives another spelling.
     """
     folded = unicodedata.normalize("NFKC", word).casefold()
     if not any("а" <= letter <= "ґ" for letter in folded):

@@ -1,4 +1,4 @@
-"""Writes out what people shorten in chats: "tmrw" is tomorrow, "щас" is сейчас. Loads no dictionary."""
+"""Expands the abbreviations of chats: "tmrw" becomes tomorrow, "щас" becomes сейчас. Loads no dictionary."""
 
 import re
 from typing import Final
@@ -12,11 +12,11 @@ _SHORT: Final = re.compile(
 )
 _UKRAINIAN: Final = re.compile("[іїєґ]", re.IGNORECASE)
 _SURELY: Final = 2
-"""Letters up to which a short form is one only in lower case: "R" and "UR" are names of something."""
+"""The most letters of abbreviations that are recognised in lower case only: "R" and "UR" are names."""
 
 
 def spell_out(text: str) -> str:
-    """The text with everything written out, of the same case and marks; the same text where nothing is short."""
+    """The text with abbreviations expanded, in the same case and with the same marks."""
 
     def written_out(match: re.Match[str]) -> str:
         short = match[0].lower()

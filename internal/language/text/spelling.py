@@ -22,18 +22,18 @@ _POSSESSIVE = re.compile(r"['’]s$")
 
 
 def words(text: str) -> frozenset[str]:
-    """A set of words, from a string that separates them by spaces."""
+    """The set of words in a string that separates them by spaces."""
     return frozenset(text.split())
 
 
 @cached(50_000)
 def name_key(text: str) -> str:
-    """The key under which a name, an alias or a username is stored and compared; empty if nothing is left.
+    """The key by which a name, an alias or a username is stored and compared; empty if nothing is left.
 
     Unicode NFKC and case folding, ё as е, one apostrophe, one dash, single spaces, no leading @. Idempotent. SQLite
     folds ASCII only, so the key is stored beside the name.
     """
-    # Folding may undo the normal form and the other way round (İ, ligatures): twice reaches the fixed point.
+    # Folding may undo the normalisation and vice versa (İ, ligatures): twice reaches the fixed point.
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", folded)).casefold().replace("ё", "е")
     folded = _DASHES.sub("-", _APOSTROPHES.sub("'", folded))
@@ -52,7 +52,7 @@ class Token:
     opens: bool
     username: bool = False
     joined: bool = False
-    """Only spaces stand between this token and the one before it."""
+    """Whether only spaces separate this token from the one before."""
 
     @property
     def latin(self) -> bool:
@@ -60,7 +60,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The words of a text in order; in a text all in capitals no word has `capital` set."""
+    """The words of a text in order; in a text entirely in capitals no word has `capital` set."""
     return list(_tokens(text))
 
 
@@ -96,15 +96,15 @@ _ABBREVIATION = re.compile(
 
 
 MOST_CHARACTERS: Final = 500
-"""Characters of the longest sentence. Rules look at every pair of places in one: 4,000 spaces took them minutes."""
+"""The most characters of a sentence. Rules try all pairs of positions in one: 4,000 spaces took them minutes."""
 
 _LONGEST_ABBREVIATION: Final = 8
 
 
 def unquoted(text: str) -> str:
-    """What somebody says himself: without lines that quote (">") or tell what came along, and without reported speech.
+    """The author's own words: without quoted lines (">"), lines for attachments, and reported speech.
 
-    Voices are as they were said.
+    Words of recordings stay.
     """
     if ":" in text:
         text = _REPORTED.sub(r"\1", text)
@@ -113,12 +113,12 @@ def unquoted(text: str) -> str:
 
 
 def without_attachments(text: str) -> str:
-    """What somebody wrote or said aloud, without what stands there for a picture, sound or file."""
+    """What the author wrote or spoke, without the lines for a picture, sound or file."""
     return _SPOKEN.sub("", _CAME_ALONG.sub("", text)).strip("\n") if "[" in text else text
 
 
 def with_signs(text: str) -> str:
-    """A stored text as a screen shows it: signs tell what was spoken, heard or seen."""
+    """A stored text as a screen shows it, with signs for what was spoken, heard or seen."""
     return _MARK.sub(lambda mark: f"{_SIGNS[mark[1]]} ", text) if "[" in text else text
 
 
@@ -131,17 +131,17 @@ _REPORTED: Final = pattern(
     r"(?:«[^»]*»|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”])",
     re.IGNORECASE,
 )
-"""Words in quotes that somebody is said to have said."""
+"""Words in quotation marks that somebody is reported to have said."""
 
 _SPOKEN: Final = re.compile(r"^\[(?:voice|video_note)\] ", re.MULTILINE)
 _CAME_ALONG: Final = re.compile(r"\n?^\[(?:(?:photo|audio)\]|file [^\n]*\]$).*", re.MULTILINE)
-"""What stands in a message for a picture, a sound or a file that came with it."""
+"""A line that stands in a message for a picture, a sound or a file."""
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """The beginning and end (characters) of each sentence, at least one; "Dr. Foster" is not split.
 
-    What has no end within MOST_CHARACTERS is cut between words, or where there are none anywhere.
+    A sentence without an end within MOST_CHARACTERS is cut between words, or anywhere if it has none.
     """
     bounds: list[tuple[int, int]] = []
     start = 0
@@ -164,7 +164,7 @@ def _shortened(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def word_languages(word: str) -> tuple[Language, ...]:
-    """The languages whose alphabets can write this word, in the order in which they are asked."""
+    """The languages whose alphabets can write this word, in the order in which they are tried."""
     lower = word.casefold()
     if not any("а" <= letter <= "ґ" for letter in lower):
         return ("en",)
@@ -190,9 +190,9 @@ _RUSSIAN = words(
 
 
 def text_language(text: str, default: Language = "en") -> Language:
-    """The language of a text, judged by letters, then by frequent words; else `default`."""
+    """The language of a text by its letters, then by frequent words; else `default`."""
     text_tokens = tokens(text)
-    # Names in the middle of a sentence keep their own alphabet: "Who is Петров?" is English.
+    # Names in the middle of a sentence have their own alphabet: "Who is Петров?" is English.
     relevant = [token for token in text_tokens if token.opens or not token.capital] or text_tokens
     latin = sum(token.latin for token in relevant)
     if not relevant:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def table(package: str | None, name: str) -> Any:
-    """The table of that name in the package of the caller, which gives its `__package__`."""
+    """The table with a name in the caller's package, which passes its `__package__`."""
     return json.loads(resources.files(package or "").joinpath(f"{name}.json").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The title of a text: a phrase of it."""
+"""Makes the title of a text from a phrase of it."""
 
 import re
 from typing import Final
@@ -7,9 +7,9 @@ from internal.language.text.spelling import sentences
 
 _CLAUSE_END: Final = re.compile(r"(?:[,;:]| [—–-])(?= )")
 _SHORT: Final = re.compile(r"(?: \w{1,2})+$")
-"""Prepositions and the like, with which no title ends."""
+"""Short words at the end, such as prepositions, with which titles do not end."""
 _READ: Final = 2_000
-"""Characters that are read: the rest of a pasted text tells nothing more."""
+"""The most characters that are read: the rest of a pasted text is not needed."""
 
 
 def title_of(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 _SHORTEST: Final = 3
-"""Letters that a stem keeps."""
+"""The least letters of a stem."""
 
 _ENDING: Final = re.compile(
     "(?:"
@@ -17,9 +17,9 @@ _ENDING: Final = re.compile(
 
 
 def ukrainian_stem(key: str) -> str:
-    """A folded word without its ending: книга, книгу and книгою are книг. Rough: it joins some words that differ.
+    """A folded word without its ending: книга, книгу and книгою give книг. Rough: it joins some different words.
 
-    Nor does it keep an -ов, since -ові is the dative of men and the locative of розмова.
+    It removes -ов too, since -ові is the dative of men and the locative of розмова.
     """
     match = _ENDING.search(key, _SHORTEST)
     stem = key[: match.start()] if match else key
@@ -37,7 +37,7 @@ _FIRST_NAMES: Final = {
     "ією": "ія", "ії": "ія", "ію": "ія", "єю": "я", "ею": "я", "ою": "а",
     "єм": "й", "ієві": "ій", "ові": "", "еві": "",
 }  # fmt: skip
-"""Endings that only one nominative has: Марією, Сергієм, Оленою. Whether it is a first name is not known."""
+"""Endings that belong to one nominative only: Марією, Сергієм, Оленою. They do not show that it is a first name."""
 
 _TOWNS: Final = {"києв": "київ", "львов": "львів", "харков": "харків", "чернігов": "чернігів", "миколаєв": "миколаїв"}
 """Large towns whose stem changes: у Києві, зі Львова."""
@@ -46,11 +46,11 @@ _CASES: Final = {"о": "nomn", "": "nomn", "ий": "nomn", "а": "gent", "ого
 _DATIVES: Final = frozenset({"у", "ові", "еві", "ому", "ій", "ієві"})
 
 NameForm = tuple[str, Literal["first", "surname"], Literal["masc", "femn"], str]
-"""The nominative, what kind of name, the gender and the case of the form that was read."""
+"""The nominative, the kind of name, and the gender and case of the form."""
 
 
 def ukrainian_name_forms(key: str) -> Iterator[NameForm]:
-    """The nominatives a folded name may have by its ending alone."""
+    """The possible nominatives of a folded name by its ending alone."""
     for stem, town in _TOWNS.items():
         if key.startswith(stem) and len(key) - len(stem) <= 2:
             yield town, "surname", "masc", "loct"

@@ -1,6 +1,6 @@
-"""Questions without a question mark that begin with whom or what they ask about: "петро на чому зараз їздить".
+"""Questions without a question mark that begin with their subject: "петро на чому зараз їздить".
 
-Some ten microseconds, up to 1 ms where a word of a question stands within.
+Takes some ten microseconds, or up to 1 ms if the text contains a question word.
 """
 
 import re
@@ -18,7 +18,7 @@ _NAME_FIRST: Final = re.compile(
     ),
     re.IGNORECASE,
 )
-"""Words that may also begin a relative clause ask behind a preposition only: "том, який живе в Києві" states."""
+"""A question; words that may begin a relative clause only count after a preposition: "том, який живе" states."""
 _ENGLISH: Final = re.compile(
     r"\W*(?:(?:{before_english})\W+)*(?!(?:\w+ )?(?:{no_question})\w* )\w[\w'’-]*(?: \w[\w'’-]*)?(?:"
     r" (?:where|who|what|how|when|which \w+)(?:['’]?s| is| are| does| did| do| was| has)\b[^,;.!\n]*"
@@ -28,19 +28,19 @@ _ENGLISH: Final = re.compile(
     re.IGNORECASE,
 )
 _LONGEST: Final = 10
-"""Words of such a question."""
+"""The most words of such a question."""
 _SUBJECTS: Final = words("я мы он она они ты вы ми він вона вони ти ви")
 _NO_SUBJECTS: Final = words("вот там тут нет есть мне тебе ему ей нам вам им мені йому їй ось отам нема немає")
 _NO_HEAD: Final = frozenset({"VERB", "INFN", "PREP", "CONJ", "ADVB", "PRED", "GRND", "PRCL", "INTJ", "PRTS", "COMP"})
 
 
 def may_ask_unmarked(text: str) -> re.Match[str] | None:
-    """What of a short text may be a question about what it names first; without dictionaries."""
+    """A match if a short text may be a question about its first words; uses no dictionary."""
     return None if len(text.split()) > _LONGEST else _ENGLISH.fullmatch(text) or _NAME_FIRST.fullmatch(text)
 
 
 def asks_unmarked(text: str) -> bool:
-    """Whether a short text asks about somebody or something that it names first; for the language process."""
+    """Whether a short text asks about the person or thing that it names first; for the language process."""
     found = may_ask_unmarked(text)
     if found is None or found.re is _ENGLISH:
         return found is not None
@@ -52,6 +52,6 @@ def asks_unmarked(text: str) -> bool:
 
 
 def _kinds(word: str) -> frozenset[str]:
-    """The parts of speech of which a word may be a form by the dictionaries; empty for an unknown word."""
+    """The parts of speech that the dictionaries give for a word; empty for an unknown word."""
     found = (one for language in dictionary_languages(word) for one in parses(word, language) if one.is_known)
     return frozenset(str(one.tag.POS) for one in found)

@@ -1,4 +1,4 @@
-"""What callers need of the language process."""
+"""The interface of the language process for its callers."""
 
 from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar

@@ -37,9 +37,9 @@ def embed_passages(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def embeddable(text: str) -> str:
-    """The text without what the C library cannot take: zero bytes, which end C strings, and lone surrogates.
+    """The text without what the C library cannot process: zero bytes, which end C strings, and lone surrogates.
 
-    In the normal form that the model reads, too: the library has no room for the 18 letters that U+FDFA becomes.
+    In the model's normal form: the library has no room for the 18 letters that U+FDFA becomes.
     """
     return unicodedata.normalize("NFKC", text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8"))
 
@@ -47,7 +47,7 @@ def embeddable(text: str) -> str:
 def unit_rows(vectors: Any) -> NDArray[np.float32]:
     """Vectors as float32 (n, 384), rows L2-normalised."""
     matrix = np.asarray(vectors, dtype=np.float32).reshape(-1, DIMENSIONS)
-    # Four-bit weights leave the length within 1e-6 of 1; made exact so that a product is a cosine.
+    # Four-bit weights make the length differ from 1 by up to 1e-6; exact rows make a product a cosine.
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit: NDArray[np.float32] = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
     return unit

