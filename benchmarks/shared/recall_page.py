@@ -180,7 +180,7 @@ not relearned. Recall@10 (@20):
 | our own, held back, with vectors | 0.823 (0.895) | 0.823 (0.897) |
 | our own, held back, multi-hop, with vectors | 0.653 (0.790) | 0.672 (0.802) |
 
-LoCoMo and BEAM with vectors are not measured yet. Words of the conversation that are near a question's word by
+Words of the conversation that are near a question's word by
 another embedder (universal-sentence-encoder-multilingual, 512 numbers) gave LoCoMo 0.841 to 0.853 by words without
 these forms, so most of their gain needs no vector for each word. The questions marked as transliteration
 ask in another language than the conversation's: they need translation, not spelling.
@@ -195,7 +195,7 @@ learned on Russian and Ukrainian alone give them 0.793 instead of 0.787: the gap
 
 **Translations and other alphabets**, 28 November 2026. Where bilingual dictionaries are installed (Mueller's
 English-Russian one, Apertium's Russian-Ukrainian one), translations of a question's words are their alternatives.
-Weights were not relearned; all other tables on this page were made without them. Recall@10 (@20), in front by words,
+Weights were not relearned. What `make recall` measures is measured with them. Recall@10 (@20), in front by words,
 behind with vectors:
 
 | | questions | before | after |
@@ -221,6 +221,39 @@ in their conversation's own language, written in one of four ways by a program, 
 those that are learned from (463) 0.292 to 0.697 and 0.459 to 0.805, held back (144) 0.352 to 0.675 and 0.494 to 0.784;
 the same questions in Cyrillic have 0.714 and 0.807, 0.693 and 0.793. Of 2,863 English questions none is taken for such
 a one.
+
+**Standing instructions** are in every prompt, whatever is asked. The row that counts them puts them before what is
+found: they take three to five places. Recall@20 of BEAM rises from 0.732 to 0.742 (instruction following from 0.661 to
+0.929), recall@10 falls from 0.650 to 0.616. Weights that are learned on BEAM itself, each conversation left out in
+turn, reach a recall@20 of 0.743: the goal of 0.75 is not in the weights.
+
+**Tried and dropped**, 28 November 2026. Each with the shipped weights and vectors, recall@10 unless another is named:
+
+| | on | before | after |
+|---|---|---:|---:|
+| a second vector, of the words' translations | own, learned from, another language (82) | 0.765 | 0.689 to 0.777 |
+| the same | held back, another language (24) | 0.819 | 0.771 to 0.861 |
+| more or less weight of vectors or words where the languages differ | own, learned from (82) | 0.765 | 0.717 to 0.765 |
+| translations that are words of the question's language too count less | own, Russian and Ukrainian | 0.798 | 0.800 |
+| the second embedder for the best 400 messages, as a feature | LoCoMo | 0.884 | 0.869 to 0.885 |
+| the same | own, Russian and Ukrainian | 0.798 | 0.783 to 0.809 |
+| the same | held back | 0.821 | 0.806 to 0.821 |
+| the conversation's words near a question's word, by the built-in embedder | LoCoMo | 0.884 | 0.865 to 0.882 |
+| the same | LoCoMo, multi-hop | 0.570 | 0.565 to 0.578 |
+| weights of their own for questions that ask for several things | LoCoMo, multi-hop | 0.570 | 0.573 to 0.580 |
+| the same | BEAM, recall@20 | 0.732 | 0.726 |
+| sessions take turns more strongly where several things are asked for | own, multi-hop (156) | 0.603 | 0.591 to 0.599 |
+| the nearest passage of a long message beside the mean of all | BEAM | 0.650 | 0.639 to 0.661 |
+| the same | BEAM, recall@20 | 0.732 | 0.732 to 0.736 |
+| up to five standing wishes instead of the one that fits best | BEAM, by words | 0.613 | 0.608 |
+| weights learned anew, with all alternatives of words | LoCoMo | 0.884 | 0.885 |
+| the same | BEAM | 0.650 | 0.643 |
+
+A weight of two or three for five standing wishes would give BEAM a recall@20 of 0.699 instead of 0.673 by words. Our
+own talks, which have two wishes each, do not teach it, so it is not taken. No package was found that holds a larger
+model for three languages as its makers published it. Translations that are also words of the question's language
+("час") cost one of 29 held-back multi-hop questions by words (0.558 to 0.518), none with vectors (0.672 to 0.669) and
+none of those that are learned from, so nothing bounds them.
 
 **What still fails on BEAM.** Questions for an order or a summary need five to fourteen messages among dozens about the
 same project in the same words. Neither words nor the small embedder find descriptions instead of names ("the person who
