@@ -72,12 +72,12 @@ def test_shipped_file_holds_every_key() -> None:
 
 
 def test_shipped_file_says_the_limits_of_every_agent() -> None:
-    """The comment above the agents has the temperature, the tokens and the timeout that stand beside each prompt."""
-    text = re.sub(r"\n# ?", " ", SHIPPED.read_text(encoding="utf-8"))
+    """The table above the agents has the temperature, the tokens and the timeout that stand beside each prompt."""
+    text = SHIPPED.read_text(encoding="utf-8")
     for name, _ in AgentsConfig().each():
         limits = import_module(f"internal.agents.{name}.agent").LIMITS
         seconds = round(limits.timeout.total_seconds())
-        assert f"{name}: {limits.temperature}, {limits.max_tokens}, {seconds}s" in text
+        assert f"\n# | {name} | {limits.temperature} | {limits.max_tokens} | {seconds}s |\n" in text
 
 
 def test_limits_of_an_agent_are_overridden_one_by_one() -> None:
