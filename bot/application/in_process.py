@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from internal.storage.database import Database
 
 Routers = Mapping[str, Callable[[], Awaitable[APIRouter]]]
-"""What builds the calls below a path. The longest path that fits a call is taken."""
+"""Functions that build the calls below a path. The longest path that fits a call is taken."""
 
 
 class InProcessApplication:

@@ -77,7 +77,7 @@ async def _mcp(config: Config, stdio: bool) -> None:
 
 
 async def _mcp_address(rest: RestClient, server: Holder) -> str:
-    """Where the running server serves MCP. Raises ServerUnreachable if it does not."""
+    """The address at which the running server serves MCP. Raises ServerUnreachable if it does not."""
     from bot.web.client import CallFailed, ServerUnreachable
 
     with contextlib.suppress(CallFailed, KeyError, TypeError):

@@ -13,7 +13,7 @@ from bot.console.rest import Json
 
 _NOTHING: Final = EmptyText("fact_check", "facts-empty", "facts-empty-text")
 _FOUND: Final = 30
-"""Most facts that a search returns, best first."""
+"""The most facts that a search returns, best first."""
 
 
 async def build(context: PageContext) -> None:

@@ -1,4 +1,8 @@
-"""A scenario: the virtual users, their messages with times, and what must be known at the end."""
+"""A scenario: the virtual users, their messages with times, and what must be known at the end.
+
+Days count from 0, the scenario's `start`; times are in the user's own zone. `docs/simulation.md` explains the
+format with an example.
+"""
 
 from __future__ import annotations
 

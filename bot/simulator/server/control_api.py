@@ -1,4 +1,8 @@
-"""The control API under `/sim`: tests and virtual users act in the local Telegram and see what the bot did."""
+"""The control API under `/sim`: tests and virtual users act in the local Telegram and see what the bot did.
+
+All bodies and answers are JSON; impossible requests are answered by 404 or 422 with `{"detail": ...}`.
+docs/testing.md lists the calls.
+"""
 
 import base64
 import binascii

@@ -27,7 +27,10 @@ Recall = Callable[[int, str, int], Awaitable[Overview]]
 
 
 class RecalledLine(BaseModel):
-    """A result; `score` compares with others of its kind, `chance` (0 to 1) with all results."""
+    """A result; `score` compares with others of its kind, `chance` (0 to 1) with all results.
+
+    `reasons`: the cosine, the share of the question's words, how clearly a name in it is meant.
+    """
 
     id: str
     text: str

@@ -52,7 +52,7 @@ def recall_memory_router(
     async def recall_memories(order: RecallRequest) -> RecalledMemories:
         """Memories that belong to a question, best first. Accesses are counted, links among the memories grow stronger.
 
-        Strong neighbours are returned as associations; which is no access. The loser of a contradiction is left out.
+        Strong neighbours are returned as associations, which is no access. The loser of a contradiction is left out.
         """
         known = await owners.about(order.user_id)
         _refuse_unknown(order.labels)

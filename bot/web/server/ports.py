@@ -1,4 +1,4 @@
-"""What the HTTP application needs from the process that serves it."""
+"""The ports that the HTTP application needs from the process that serves it."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -34,8 +34,8 @@ class WebPorts:
     """The ports of the application; a part that is None is not offered.
 
     `daily_limit_usd` is what each owner may spend in a day, 0 = no limit. `chat_page` and `mcp` are addresses to show.
-    `stopping` is set before the server stops, and ends what is streamed. Without `metrics_open` the metrics need a key.
-    `keys` are named ones beside the server's own.
+    `stopping` is set before the server stops, and ends streams. Without `metrics_open` the metrics need a key.
+    `keys` are named keys beside the server's own.
     """
 
     database: Database

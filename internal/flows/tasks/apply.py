@@ -134,8 +134,8 @@ class _TaskWriter:
     def take_back(self) -> None:
         """Removes tasks that the lines of the slice do not ask for (any more).
 
-        An unconfirmed proposal is dropped; a task whose message was edited since is cancelled. Tasks that he confirmed
-        without such an edit stay.
+        An unconfirmed proposal is dropped; a task whose message was edited since is cancelled. Other tasks that
+        the owner confirmed stay.
         """
         user_id, ids = self._run.user_id, [line.message_id for line in self._lines.values() if line.message_id]
         messages = dialogue.by_ids(self._connection, user_id, ids)

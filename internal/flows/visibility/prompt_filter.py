@@ -1,4 +1,8 @@
-"""Keeps lines about a forgotten person, from before the request to forget, out of prompts."""
+"""Keeps lines about a forgotten person, from before the request to forget, out of prompts.
+
+The messages stay in the chat. They are recognised by keyed hashes of the person's names, and by the names themselves
+while the forgetting can be undone.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -21,9 +21,9 @@ TAKEN_BACK: Final = re.compile(
     rf"|скасовую|ігноруй)\b.*\b(?:{_RULE})(?![\w'-])"
 )
 OVER: Final = re.compile(_any("over"))
-"""Words that a rule does not hold any more, without an order."""
+"""Words which say that a rule does not hold any more, without an order."""
 UNWANTED: Final = re.compile(rf"(?:{_any('unwanted')})(?![\w'-])[\s,]*")
-"""Words that the owner does not want something any more, which is a rule if it is a manner of answering and lasts."""
+"""Words which reject something: a rule about it is meant if it is a manner of answering and not for once only."""
 DISMISSED: Final = re.compile(_any("dismissed"))
 """Words that drop a manner of answering; `over`: the rule about it, not the manner itself."""
 SWITCHED: Final = re.compile(rf"(?:(?P<on>{_any('switched_on')})|(?:{_any('switched_off')}))(?![\w'-])")

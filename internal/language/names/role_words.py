@@ -1,4 +1,7 @@
-"""Finds the role word of a name and whose role it is: Sarah is my manager, дети моей сестры."""
+"""Finds the role word of a name and whose role it is: Sarah is my manager, дети моей сестры.
+
+Roles form a chain that ends with the owner, with a name, or with a pronoun: жена (коллеги (Петра)), Peter's wife.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Whether a line requests, intends or promises anything: wider than the tasks that rules find by themselves."""
+"""Whether a line requests, intends or promises anything: wider than the tasks that rules find by themselves.
+
+All functions are pure and load dictionaries: call them in the language process.
+"""
 
 import re
 from collections.abc import Sequence

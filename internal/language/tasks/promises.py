@@ -109,8 +109,8 @@ def _clause(before: str) -> str:
 
 
 def _subject(sentence: str, bare: str, match: re.Match[str]) -> tuple[str | None, int]:
-    """The person who acts, without introductory words, and the position after verb and subject; None without
-    named."""
+    """The person who acts, without introductory words, and the position after verb and subject; None if no
+    person is named."""
     start = match.start() - len(_clause(bare[: match.start()]))
     before = [one for one in re.finditer(r"[^\W\d_][\w'-]*", bare[start : match.start()]) if one[0] not in _BESIDES]
     before = [one for one in before if one[0] not in _ROLES] or before

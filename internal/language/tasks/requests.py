@@ -118,7 +118,7 @@ _REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
 _NEAR_THAT: Final = 4
-"""The number of words between "that" and the verb of the promise."""
+"""The number of words after "that" of which one must be the verb of the promise."""
 _TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
 _MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
 _DENIED: Final = pattern(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")

@@ -11,7 +11,7 @@ from bot.console.rest import Json, RestError
 
 _LAST_WORDS: Final = 12
 _MESSAGES_SHOWN: Final = 100
-"""Most users listed; others are found with the selection in the bar."""
+"""The most users listed; others are found with the selection in the bar."""
 
 
 class UserPanel:
