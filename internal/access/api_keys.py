@@ -1,7 +1,7 @@
 """Named keys for REST and MCP: of one owner or of all, for everything or for reading only.
 
-They are kept in a file of the data folder, by their hashes: a backup neither carries them away nor brings back one that
-was revoked, and a change by any process takes effect at the next call.
+A file of the data folder holds their hashes, so that a backup neither contains them nor restores a revoked one. A
+change by any process takes effect at the next call.
 """
 
 import json
@@ -31,7 +31,7 @@ _SECRET_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """`user_id` None: of all owners. `hash` is that of the key, which only its holder knows."""
+    """A named key. `user_id` None: for all owners. `hash` is that of the secret, which only its holder knows."""
 
     name: str
     user_id: int | None
@@ -41,7 +41,7 @@ class ApiKey:
 
 
 class ApiKeys:
-    """The named keys of a data folder, as its file says at each call. Raises StorageError if it cannot be used."""
+    """The named keys of a data folder, read from its file at each call. Raises StorageError if it cannot be used."""
 
     def __init__(self, data_dir: Path) -> None:
         self._folder, self._path = data_dir, data_dir / FILE
@@ -49,14 +49,14 @@ class ApiKeys:
         self._by_hash: dict[str, ApiKey] = {}
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key of that secret, None if there is none (any more)."""
+        """The key with this secret; None if there is none or it was revoked."""
         return self._known().get(_hash(secret)) if secret.startswith(PREFIX) else None
 
     def all(self) -> list[ApiKey]:
         return sorted(self._known().values(), key=lambda key: key.created_at)
 
     def add(self, name: str, user_id: int | None, *, read_only: bool, now: datetime) -> str:
-        """Creates a key. Raises Refused for an invalid name or one that is taken."""
+        """Creates a key and returns its secret. Raises Refused for an invalid name or one that is taken."""
         if not _NAME.fullmatch(name):
             raise Refused("name", "the name of a key has up to 64 letters, digits, dots, - and _")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
@@ -71,7 +71,7 @@ class ApiKeys:
         return secret
 
     def revoke(self, name: str) -> None:
-        """Raises NotFound."""
+        """Deletes a key. Raises NotFound."""
 
         def without_it(keys: list[ApiKey]) -> list[ApiKey]:
             kept = [key for key in keys if key.name != name]

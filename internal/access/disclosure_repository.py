@@ -1,4 +1,4 @@
-"""What of a memory was shown to somebody else, by its owner's own decision: a row and an event for each time."""
+"""Disclosures: a row and an event for each time that an owner showed a part of the memory to somebody else."""
 
 import hashlib
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from internal.storage.tables import disclosures
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """What (`kind`, `ref_id`) of the memory of `user_id` went to whom (`audience`: `group:<id>`, `user:<id>`), and why.
+    """A part (`kind`, `ref_id`) of a user's memory that was shown to `audience` (`group:<id>`, `user:<id>`), and why.
 
     `text_hash` proves the words without holding them: SHA-256 of the id, a line break and the words.
     """
@@ -32,7 +32,7 @@ def record(
     connection: Connection, user_id: int, id: str, text: str, *, kind: str, ref_id: str, audience: str, reason: str,
     now: datetime,
 ) -> bool:  # fmt: skip
-    """Writes down that this text goes out, before it does. `id` names the occasion; False if it is written."""
+    """Records a disclosure before its text is sent. `id` identifies it; returns False if it is recorded already."""
     text_hash = hashlib.sha256(f"{id}\n{text}".encode()).hexdigest()
     what = {"kind": kind, "ref_id": ref_id, "audience": audience, "reason": reason}
     row = {"user_id": user_id, "id": id, "text_hash": text_hash, "at": now, **what}
@@ -45,6 +45,6 @@ def record(
 
 
 def listing(connection: Connection, user_id: int, *, limit: int) -> list[Disclosure]:
-    """The newest first."""
+    """The disclosures of an owner, newest first."""
     query = select(disclosures).where(disclosures.c.user_id == user_id).order_by(disclosures.c.at.desc()).limit(limit)
     return [Disclosure(**row) for row in connection.execute(query).mappings()]

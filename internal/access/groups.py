@@ -1,7 +1,7 @@
-"""Groups: a group is a user whose id is its chat's, negative; its members speak in it.
+"""Groups: a group is a user with the negative id of its chat; its members speak in it.
 
-So the isolation of owners keeps what is said in a group and what is said in private apart. A group that became a
-supergroup keeps the id it had first: `owner_of` finds it by the id of its chat now.
+So the isolation of owners separates messages in a group from private ones. A group that became a supergroup keeps its
+first id: `owner_of` finds it by the present id of its chat.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +21,7 @@ _ENABLED, _MOVED, _SETTINGS = "groups_enabled", "group_chats", "group"
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """`on`: a user of the bot wants it there. `listens`: what is not said to the bot is kept too, until `stop_word`.
+    """`on`: a user of the bot wants it there. `listens`: messages to others are stored too, until `stop_word`.
 
     A budget of None is the configured one, 0 is none.
     """
@@ -35,7 +35,7 @@ class GroupSettings:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Answers and tokens a day of one group; 0 is no limit."""
+    """Most answers and tokens of one group in a day; 0 is no limit."""
 
     messages: int
     tokens: int
@@ -43,7 +43,7 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class GroupAccess:
-    """What decides about an update of a group: whether groups are on, its owner's id, and its user if it is known."""
+    """The data for deciding about a group's update: whether groups are on, its owner's id, and its user if known."""
 
     enabled: bool
     owner_id: int
@@ -61,7 +61,7 @@ def is_group(user_id: int) -> bool:
 
 
 def settings_of(user: User) -> GroupSettings:
-    """The settings of a group; of anybody else the defaults."""
+    """The settings of a group; the defaults for other users."""
     return GroupSettings(**user.settings.get(_SETTINGS, {}))
 
 
@@ -71,7 +71,7 @@ def standing_of(connection: Connection, chat_id: int, *, configured: bool) -> Gr
 
 
 def enabled(connection: Connection, *, configured: bool) -> bool:
-    """Whether groups are on: as the owner of the bot said last, else as configured."""
+    """Whether groups are on: by the last choice of the bot owner, else as configured."""
     said = repository.read_setting(connection, _ENABLED)
     return configured if said is None else bool(said)
 
@@ -82,18 +82,18 @@ def enable(connection: Connection, on: bool, *, by: User) -> None:
 
 
 def owner_of(connection: Connection, chat_id: int) -> int:
-    """The owner's id of the group with this chat now."""
+    """The owner's id of the group whose present chat this is."""
     return int((repository.read_setting(connection, _MOVED) or {}).get(str(chat_id), chat_id))
 
 
 def chat_of(connection: Connection, owner_id: int) -> int:
-    """The chat of a group now."""
+    """The present chat of a group."""
     moved = repository.read_setting(connection, _MOVED) or {}
     return next((int(chat) for chat, owner in reversed(moved.items()) if owner == owner_id), owner_id)
 
 
 def move_to_supergroup(connection: Connection, old_chat: int, new_chat: int) -> None:
-    """Gives the memory of a group to the supergroup that it became."""
+    """Connects the memory of a group with the supergroup that it became."""
     moved = repository.read_setting(connection, _MOVED) or {}
     if str(new_chat) not in moved:
         owner_id = int(moved.get(str(old_chat), old_chat))
@@ -103,7 +103,7 @@ def move_to_supergroup(connection: Connection, old_chat: int, new_chat: int) -> 
 def join(
     connection: Connection, owner_id: int, title: str, lang: Language, tz: str, now: datetime, *, on: bool
 ) -> User:
-    """The group as the bot is added to it, or as it was; `on` only ever switches on."""
+    """Stores or updates the group to which the bot was added; `on` can only switch it on."""
     known = repository.find(connection, owner_id)
     if known is None:
         settings = {_SETTINGS: asdict(GroupSettings(on=on))}
@@ -126,7 +126,7 @@ def change(connection: Connection, owner_id: int, **values: Any) -> User:
 
 
 def all_groups(connection: Connection, *, by: User) -> list[User]:
-    """All groups, for the owner of the bot."""
+    """All groups, for the bot owner."""
     _require_owner(by)
     with across_owners(connection):
         return [one for one in repository.everybody(connection) if is_group(one.user_id)]
@@ -140,7 +140,7 @@ def switch(connection: Connection, owner_id: int, on: bool, *, by: User) -> User
 
 
 def budget(connection: Connection, owner_id: int, messages: int, tokens: int, *, by: int) -> User:
-    """Sets what a group may use in a day; the bot's owner pays for it, and decides."""
+    """Sets the daily budget of a group, by the bot owner, who pays for it."""
     with across_owners(connection):
         _require_owner(repository.get(connection, by))
     return change(connection, owner_id, messages_per_day=messages, tokens_per_day=tokens)
@@ -157,7 +157,7 @@ def budgets(user: User, configured: Budgets) -> Budgets:
 def exceeded(
     connection: Connection, user: User, now: datetime, configured: Budgets
 ) -> Literal["messages", "tokens"] | None:
-    """The budget of today that the group has used up, by the day in the group's time zone."""
+    """The budget that the group has used up today, by the day in the group's time zone."""
     limits, local = budgets(user, configured), now.astimezone(ZoneInfo(user.tz))
     if limits.messages:
         begun = local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(now.tzinfo)
@@ -173,4 +173,4 @@ def _require_owner(user: User) -> None:
 
 
 STOP_WORDS: Final[dict[Language, str]] = {"en": "stop listening", "ru": "не слушай", "uk": "не слухай"}
-"""What ends listening in a group that chose no word of its own."""
+"""The stop words of groups that chose none of their own."""

@@ -1,4 +1,4 @@
-"""How much a user may use: messages a minute, and the cost of a day on the user's own clock."""
+"""Limits of a user: messages in a minute, and the cost of a day on the user's own clock."""
 
 import math
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ _MINUTE: Final = timedelta(minutes=1)
 def may_speak(
     connection: Connection, user: User, now: datetime, *, messages_per_minute: int, daily_cost_usd: float
 ) -> Verdict:
-    """Whether the user's message of the time `now`, not stored yet, may be answered. A limit of 0 is no limit."""
+    """Whether the user's message at `now`, not stored yet, may be answered. A limit of 0 is no limit."""
     if messages_per_minute:
         times = repository.message_times(connection, user.user_id, now - _MINUTE, messages_per_minute)
         if len(times) >= messages_per_minute:
@@ -40,7 +40,7 @@ def add_spend(
 
 
 def spent_today(connection: Connection, user_id: int, now: datetime) -> float:
-    """US dollars since the user's midnight."""
+    """US dollars spent since the user's midnight."""
     user = repository.get(connection, user_id)
     return repository.spent_on(connection, user_id, _day(user, now))
 

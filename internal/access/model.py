@@ -9,14 +9,14 @@ Language = Literal["ru", "uk", "en"]
 LANGUAGES: tuple[Language, ...] = ("ru", "uk", "en")
 
 CALLED = "called"
-"""Key in a user's settings: the names that the user asked to be called by, the last one counts."""
+"""Key in a user's settings: the names by which the user asked to be called; the last one counts."""
 
 
 class Role(StrEnum):
     OWNER = "owner"
     """Runs the bot: admits and removes users."""
     MEMBER = "member"
-    """Has a memory of their own and sees nobody else's."""
+    """Has an own memory and sees no other."""
 
 
 class UserState(StrEnum):
@@ -24,12 +24,12 @@ class UserState(StrEnum):
     PAUSED = "paused"
     """Blocked the bot (403): nothing is sent or scheduled until the user writes again."""
     REMOVED = "removed"
-    """The owner withdrew the admission; the user's data stays until it is forgotten."""
+    """The bot owner withdrew the admission; the user's data stays until it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`tz` is an IANA name; `settings` holds small state such as `awaiting` (what the next message answers)."""
+    """A user. `tz` is an IANA name; `settings` holds small state such as `awaiting` (what the next message answers)."""
 
     user_id: int
     role: Role
@@ -44,13 +44,13 @@ class User:
 
     @property
     def called(self) -> str:
-        """The name that the user wants to be called by, else Telegram's."""
+        """The name by which the user wants to be called, else Telegram's."""
         return str((self.settings.get(CALLED) or [self.name])[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of an update, as Telegram names him. `language_code` is an IETF tag or None."""
+    """The author of an update with Telegram's data. `language_code` is an IETF tag or None."""
 
     user_id: int
     name: str
@@ -60,7 +60,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class AwaitedAnswer:
-    """What the next message answers: `kind` names the question, `details` what it is about."""
+    """The question that the next message answers: its `kind`, and `details` of its subject."""
 
     kind: str
     details: dict[str, Any] = field(default_factory=dict)

@@ -35,12 +35,12 @@ def find(connection: Connection, user_id: int) -> User | None:
 
 
 def get(connection: Connection, user_id: int) -> User:
-    """Raises NotFound for an unknown user."""
+    """The user with this id. Raises NotFound."""
     return expect_found(find(connection, user_id), f"there is no user {user_id}")
 
 
 def get_with_version(connection: Connection, user_id: int, *, besides: Collection[str]) -> tuple[User, tuple[int, int]]:
-    """Also the state of all that is his: equal ones mean that nothing changed but these kinds. Raises NotFound."""
+    """The user and the version of his data, which is equal while only rows of these kinds change. Raises NotFound."""
     row = connection.execute(_VERSIONED, {"owner": user_id, "besides": list(besides)}).one_or_none()
     row = expect_found(row, f"there is no user {user_id}")
     return _user(row), (row.next_rev, row.last_change)
@@ -86,9 +86,9 @@ def write_setting(connection: Connection, key: str, value: Any) -> None:
 
 
 def message_times(connection: Connection, user_id: int, since: datetime, limit: int) -> list[datetime]:
-    """When this user wrote the newest messages after `since`, newest first, at most `limit`.
+    """The times of the newest messages of this user after `since`, newest first, at most `limit`.
 
-    Only what he wrote himself in Telegram counts: hidden instructions and imports have no Telegram id.
+    Only messages written in Telegram count: hidden instructions and imports have no Telegram id.
     """
     query = (
         select(messages.c.timestamp)
@@ -128,7 +128,7 @@ def spent_by_day(connection: Connection, user_id: int | None, first: str) -> lis
 
 
 def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
-    """What one agent has used for everybody so far: calls, tokens, US dollars."""
+    """Calls, tokens and US dollars of one agent for all users so far."""
     sums = (func.coalesce(func.sum(column), 0) for column in (spend.c.calls, spend.c.tokens, spend.c.cost_usd))
     with across_owners(connection):
         calls, tokens, cost = connection.execute(select(*sums).where(spend.c.agent == agent)).one()
@@ -145,6 +145,6 @@ def tokens_on(connection: Connection, user_id: int, day: str) -> int:
 
 
 def turns_since(connection: Connection, user_id: int, moment: datetime) -> int:
-    """How many questions of this user were taken up since `moment`."""
+    """The number of turns of this user since `moment`."""
     query = select(func.count()).where(turns.c.user_id == user_id, turns.c.opened_at >= moment)
     return int(connection.execute(query).scalar_one())

@@ -17,7 +17,7 @@ from internal.events import repository as events
 from internal.storage.engine.row_policies import across_owners
 
 AWAITING_LASTS = timedelta(minutes=10)
-"""A question asked longer ago is void: the next message is just a message again."""
+"""The time for which a question waits for its answer; later the next message is an ordinary one."""
 
 _AWAITING = "awaiting"
 _INVITED = "invited"
@@ -30,13 +30,13 @@ _CODE_ALPHABET = (
 )
 _CODE_LENGTH = 12  # 60 bits
 _CODES_KEPT = 8
-"""Every start without an owner prints a new code; this many earlier ones stay valid until one is used."""
+"""Most owner codes that are valid at once: every start without an owner prints a new one."""
 
 
 def admit(
     connection: Connection, author: Author, *, allowed: Collection[int], admit_all: bool, now: datetime
 ) -> User | None:
-    """The user who wrote, created or updated; None for a stranger, who leaves nothing in the store.
+    """Creates or updates the user of an update and returns it; None for a stranger, of whom nothing is stored.
 
     `allowed` are the configured ids; `admit_all` (local Telegram) admits everybody and makes the first one the owner.
     Removed users stay out. A paused user who writes is active again.
@@ -54,7 +54,7 @@ def expect(connection: Connection, user_id: int, *, admit_all: bool, now: dateti
     """Creates an admitted user who has not written yet. A known user is returned unchanged.
 
     The caller has checked the admission. Name, language and zone become known with the first message; with `admit_all`
-    the first user is the owner, as in `admit`.
+    the first user is the owner, like in `admit`.
     """
     known = repository.find(connection, user_id)
     if known is not None:
@@ -64,15 +64,15 @@ def expect(connection: Connection, user_id: int, *, admit_all: bool, now: dateti
 
 
 def up_to_date(user: User, author: Author) -> bool:
-    """Whether `admit` would change nothing about a known user, so that reading is enough."""
+    """Whether `admit` would change nothing of a known user."""
     same = (user.name, user.username) == (author.name, author.username)
     return same and user.state is UserState.ACTIVE and not user.settings.get(_INVITED)
 
 
 def issue_owner_code(connection: Connection) -> str | None:
-    """A new one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
+    """Creates a one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
 
-    Only its hash is stored, so it can be printed now and never again.
+    Only its hash is stored, so it can be printed only now.
     """
     if repository.has_owner(connection):
         return None
@@ -91,8 +91,8 @@ def looks_like_code(text: str) -> bool:
 def claim_ownership(connection: Connection, author: Author, code: str, now: datetime) -> User | None:
     """Makes the author the owner if the code is valid, and voids every open code; None if it is not.
 
-    Case and hyphens do not matter. The same author with the same code succeeds again, so that an update processed once
-    more after a crash ends the same way.
+    Case and hyphens do not matter. The same author succeeds again with the same code, so that an update that is
+    processed again after a crash has the same result.
     """
     offered = _hash(code)
     stored = _stored_codes(connection)
@@ -136,7 +136,7 @@ def remove(connection: Connection, user_id: int, now: datetime, *, by: User) -> 
 
 
 def member(connection: Connection, user_id: int, *, by: User) -> User:
-    """An admitted user, as the owner sees them. Raises NotFound."""
+    """An admitted user, for the bot owner. Raises NotFound."""
     _require_owner(by)
     with across_owners(connection):
         return repository.get(connection, user_id)
@@ -153,7 +153,7 @@ def members(connection: Connection) -> list[User]:
 def pause(connection: Connection, user_id: int) -> bool:
     """Pauses a user who blocked the bot (403): nothing is sent or scheduled until the user writes again.
 
-    False for a stranger and for a removed user, who stays removed.
+    Returns False for a stranger and for a removed user, who stays removed.
     """
     user = repository.find(connection, user_id)
     if user is None or user.state is UserState.REMOVED:
@@ -168,17 +168,17 @@ def set_language(connection: Connection, user_id: int, lang: Language) -> User:
 
 
 def set_zone(connection: Connection, user_id: int, zone: str) -> User:
-    """`zone` is an IANA name, as `zones.parse_zone` gives it."""
+    """Sets a user's time zone. `zone` is an IANA name, as `zones.parse_zone` returns it."""
     return repository.change(connection, user_id, tz=zone, tz_asked=True)
 
 
 def quiet_hours(user: User, default: str) -> str:
-    """When a user is not disturbed, as `22:00-08:00` on the user's clock, "" for never; else `default`."""
+    """A user's quiet hours like `22:00-08:00` on the user's clock, "" for none; `default` if the user set none."""
     return str(user.settings.get(_QUIET_HOURS, default))
 
 
 def set_quiet_hours(connection: Connection, user_id: int, hours: str | None) -> User:
-    """`hours` as `quiet_hours` gives them; None = as configured."""
+    """Sets a user's quiet hours in the form of `quiet_hours`; None = as configured."""
     settings = {
         key: value for key, value in repository.get(connection, user_id).settings.items() if key != _QUIET_HOURS
     }
@@ -188,7 +188,7 @@ def set_quiet_hours(connection: Connection, user_id: int, hours: str | None) -> 
 
 
 def call(connection: Connection, user_id: int, name: str | None, now: datetime) -> User:
-    """Calls a user by this name, in place of Telegram's; None = as before the last change."""
+    """Sets the name by which a user is called instead of Telegram's; None = the name before the last change."""
     user = repository.get(connection, user_id)
     before = user.settings.get(CALLED, [])
     names = [*before, name][-_NAMES_KEPT:] if name is not None else before[:-1]
@@ -210,8 +210,8 @@ def await_answer(connection: Connection, user_id: int, awaiting: AwaitedAnswer, 
 def awaited(user: User, now: datetime, message_id: int | None = None) -> AwaitedAnswer | None:
     """What the user's next message answers; None if nothing was asked, or too long ago.
 
-    An answered question still counts for the very message that answered it, so that processing it again after a crash
-    goes the same way.
+    An answered question still counts for the message that answered it, so that processing that message again after a
+    crash has the same result.
     """
     asked = user.settings.get(_AWAITING)
     if not asked:
@@ -223,9 +223,9 @@ def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaited
 
 
 def take_answer(connection: Connection, user_id: int, message_id: int, now: datetime) -> AwaitedAnswer | None:
-    """The question this message answers, marked answered from now on; None if it answers none.
+    """Marks the question that this message answers as answered, and returns it; None if it answers none.
 
-    Of two messages sent one after the other only the first is the answer.
+    If two messages follow each other, only the first is the answer.
     """
     user = repository.get(connection, user_id)
     question = awaited(user, now, message_id)
@@ -300,6 +300,6 @@ def _stored_codes(connection: Connection) -> dict[str, Any]:
 
 
 def _hash(code: str) -> str:
-    """60 random bits need no salt and no slow hash."""
+    """The hash of a code; 60 random bits need no salt and no slow hash."""
     plain = "".join(code.split()).replace("-", "").upper()
     return hashlib.sha256(plain.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Time zones as people name them: `Europe/Kyiv`, `Київ`, `UTC+3`, `+5:30`."""
+"""Finds time zones by the names that people use: `Europe/Kyiv`, `Київ`, `UTC+3`, `+5:30`."""
 
 import math
 import re
@@ -15,15 +15,15 @@ from internal.access.model import LANGUAGES, Language
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-\u2212])\s*(\d{1,2})(?::?(00|30|45))?", re.IGNORECASE)
 
 _DOUBT, _DOUBT_KM, _MOST_NEAR = 2, 100, 4
-"""A place may lie in a zone whose main city is twice as far as the nearest one and 100 km more: St Petersburg is twice
-as far from Moscow as from Helsinki.
+"""Limits of `zones_near`: a place may lie in a zone whose main city is up to twice as far as the nearest one, plus
+100 km (St Petersburg is twice as far from Moscow as from Helsinki), and in at most four zones.
 """
 
 _PLACE = re.compile(r"([+-])(\d{2}|\d{3})(\d{2})(\d{2})?(?=[+-]|$)")
 """A latitude or longitude of IANA's table: "+5026", "-0740023"."""
 
 _BROKEN_OFFSETS = {
-    # IANA names whole hours only (Etc/GMT-3), so other offsets go by a place that keeps them all year.
+    # IANA has names for whole hours only (Etc/GMT-3); other offsets use a place that keeps them all year.
     "+3:30": "Asia/Tehran",
     "+4:30": "Asia/Kabul",
     "+5:30": "Asia/Kolkata",
@@ -58,7 +58,7 @@ _SPELLINGS = {
 
 
 def guess_zone(language_code: str | None) -> str:
-    """The likeliest IANA zone for a Telegram language; `UTC` where the language says nothing."""
+    """The likeliest IANA zone for a Telegram language; `UTC` if the language suggests none."""
     return _BY_LANGUAGE.get((language_code or "").split("-")[0].lower(), "UTC")
 
 
@@ -75,10 +75,10 @@ def parse_zone(text: str) -> str | None:
 
 
 def zones_near(latitude: float, longitude: float, now: datetime, current: str, known: Sequence[str] = ()) -> list[str]:
-    """The zones that a place may lie in, at most four, one for each time on the clock, the likeliest first.
+    """The zones in which a place may lie, at most four, one for each time on the clock, the likeliest first.
 
-    They are found by the main cities of the zones, so near a border there are several. Of zones with the same time the
-    `current` one wins, then those in `known` that are near, then the nearest.
+    They are found by the main cities of the zones, so near a border there are several. Between zones with the same time
+    the `current` one wins, then near ones in `known`, then the nearest.
     """
     ranked = sorted((_distance(latitude, longitude, *place), zone) for zone, place in _city_coordinates().items())
     near = [(away, zone) for away, zone in ranked if away <= _DOUBT * ranked[0][0] + _DOUBT_KM]
@@ -96,14 +96,14 @@ def _clock(zone: str, now: datetime) -> tuple[timedelta | None, ...]:
 
 
 def zone_label(zone: str, lang: Language, now: datetime) -> str:
-    """What a person calls the zone, with today's offset: `Київ, UTC+2`."""
+    """The zone as people call it, with today's offset: `Київ, UTC+2`."""
     offset = now.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
     numbers = _offset_label(offset)
     return numbers if zone == "UTC" or zone.startswith("Etc/") else f"{_city(zone, lang)}, {numbers}"
 
 
 def _distance(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
-    """Kilometres over the surface."""
+    """The distance of two places in kilometres."""
     one, other = math.radians(latitude), math.radians(other_latitude)
     turn = math.radians(longitude - other_longitude)
     cosine = math.sin(one) * math.sin(other) + math.cos(one) * math.cos(other) * math.cos(turn)

@@ -6,9 +6,9 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSession:
-    """`user_id` None is the admin, logged in with the server's key; other users see only what is their own.
+    """A login session. `user_id` None is the admin, logged in with the server's key; others see only their own data.
 
-    `csrf` must come with every call that changes something.
+    Every call that changes something must contain `csrf`.
     """
 
     user_id: int | None
@@ -19,7 +19,7 @@ class ConsoleSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A new session and its token, which only its holder knows: the database keeps the hash."""
+    """A new session and its token, which only its holder knows: the database has the hash."""
 
     token: str
     session: ConsoleSession

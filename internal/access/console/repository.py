@@ -22,7 +22,7 @@ def link_user(connection: Connection, token_hash: str, now: datetime) -> int | N
 
 
 def use_link(connection: Connection, token_hash: str, now: datetime) -> int | None:
-    """The user of a valid, unused link, which is used from now on; else None."""
+    """Marks a valid, unused link as used. Returns its user; None for another link."""
     usable = (console_links.c.token_hash == token_hash, console_links.c.used_at.is_(None))
     used = update(console_links).where(*usable, console_links.c.expires_at > now).values(used_at=now)
     return connection.execute(used.returning(console_links.c.user_id)).scalar_one_or_none()
@@ -42,7 +42,7 @@ def add_session(connection: Connection, token_hash: str, session: ConsoleSession
 
 
 def session(connection: Connection, of_user: str, of_admin: str, now: datetime) -> ConsoleSession | None:
-    """The unexpired session of a token, by its hash as a user's session has it, and as one of the admin has it."""
+    """The unexpired session of a token: of a user by the hash `of_user`, of the admin by `of_admin`."""
     kept = or_(
         and_(console_sessions.c.token_hash == of_user, console_sessions.c.user_id.is_not(None)),
         and_(console_sessions.c.token_hash == of_admin, console_sessions.c.user_id.is_(None)),
@@ -56,7 +56,7 @@ def drop_session(connection: Connection, *token_hashes: str) -> None:
 
 
 def drop_all(connection: Connection, user_id: int | None) -> int:
-    """Deletes the links and sessions of a user, or (None) of everybody. Returns the number of sessions."""
+    """Deletes the links and sessions of a user, or (None) of all users. Returns the number of sessions."""
     with across_owners(connection):
         for table in (console_links, console_sessions):
             whose = true() if user_id is None else table.c.user_id == user_id

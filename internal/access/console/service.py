@@ -18,8 +18,8 @@ _SECRET_BYTES: Final = 32
 
 
 def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now: datetime) -> str:
-    """The secret of a link that logs this user in once. Earlier links stay valid: a handler may rerun after a crash,
-    and the link sent the first time must still work.
+    """Creates a link that logs this user in once, and returns its secret. Earlier links stay valid, because a handler
+    may run again after a crash, and the link that it sent first must still work.
     """
     repository.drop_expired(connection, now)
     token = secrets.token_urlsafe(_SECRET_BYTES)
@@ -28,12 +28,12 @@ def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now
 
 
 def is_open(connection: Connection, token: str, now: datetime) -> bool:
-    """Whether a link would log in now."""
+    """Whether a link is still valid."""
     return repository.link_user(connection, _hash(token), now) is not None
 
 
 def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now: datetime) -> Opened | None:
-    """A session of the link's user; None if the link is unknown, used or expired."""
+    """Opens a session of the link's user; None if the link is unknown, used or expired."""
     user_id = repository.use_link(connection, _hash(token), now)
     return None if user_id is None else open_session(connection, user_id, lifetime=lifetime, now=now)
 
@@ -41,7 +41,7 @@ def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now
 def open_session(
     connection: Connection, user_id: int | None, *, lifetime: timedelta, now: datetime, key: str = ""
 ) -> Opened:
-    """A session of this user, or (None) of the admin, which lasts only as long as the server's `key` is this one."""
+    """Opens a session of this user, or (None) of the admin; the admin's is valid only under this server's `key`."""
     repository.drop_expired(connection, now)
     token = SESSION_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
     session = ConsoleSession(user_id, secrets.token_urlsafe(_SECRET_BYTES), now, now + lifetime)
@@ -51,7 +51,7 @@ def open_session(
 
 
 def find(connection: Connection, token: str, now: datetime, key: str) -> ConsoleSession | None:
-    """The open session of a token, under the server's key."""
+    """The open session of a token; one of the admin only under the same server's key."""
     return repository.session(connection, _hash(token), _hash_under(key, token), now)
 
 
@@ -60,7 +60,7 @@ def close(connection: Connection, token: str, key: str) -> None:
 
 
 def end_all(connection: Connection, user_id: int | None) -> int:
-    """Ends every session of a user, or (None) of everybody, the admin's too. Links not yet used go with them.
+    """Ends every session of a user, or (None) of all users and the admin, and deletes unused links.
 
     Returns the number of sessions.
     """
@@ -73,7 +73,7 @@ def _hash(token: str) -> str:
 
 
 def _hash_under(key: str, token: str) -> str:
-    """The hash of what the server's key opened: under another key it is not found again."""
+    """The hash of a session opened by the server's key; under another key it is different."""
     if not key:
         raise ValueError("without the server's key there is no session of the admin")
     return hmac.new(key.encode("utf-8", "replace"), token.encode("utf-8", "replace"), sha256).hexdigest()
