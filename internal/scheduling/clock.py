@@ -1,4 +1,4 @@
-"""The one source of "now", so that tests and the simulator can hold or move it."""
+"""The only source of "now", so that tests and the simulator can stop or move it."""
 
 from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
@@ -11,7 +11,7 @@ class Clock(Protocol):
 
 @runtime_checkable
 class MovedClock(Protocol):
-    """A clock that is moved on purpose, as in a simulation. It reports itself how much time has passed."""
+    """A clock that is moved on purpose, as in a simulation, and itself counts the passed time."""
 
     def seconds(self) -> float:
         """Seconds since some beginning; never decreases."""

@@ -1,6 +1,6 @@
-"""Leases in the database. Only the database's clock judges them: clocks of two machines may be minutes apart.
+"""Leases in the database. They expire by the database's clock: clocks of two machines may be minutes apart.
 
-SQLite has no clock but its process's, and no other process. Taking and renewing run in transactions that see each
+SQLite has only its process's clock, and no other process. Taking and renewing run in transactions that see each
 statement's newest state (`Database.beside`); `require` is part of every transaction that writes under a lease.
 """
 
@@ -24,7 +24,7 @@ def take_leases(connection: Connection, names: Collection[str], holder: str, len
     """
     until = _now(connection) + _micros(length)
     free = (leases.c.holder == holder) | (leases.c.until <= _now(connection))
-    # FOR UPDATE, not less: it conflicts with the lock of `require` and makes it fail afterwards.
+    # FOR UPDATE, because it conflicts with the lock of `require` and makes that fail afterwards.
     ours = select(leases.c.name).where(leases.c.name.in_(sorted(names)), free).with_for_update(skip_locked=True)
     taken = set(connection.execute(ours).scalars())
     if taken:
@@ -39,7 +39,7 @@ def take_leases(connection: Connection, names: Collection[str], holder: str, len
 def renew(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
     """Renews these leases from now on for `length`. Returns those that are still the holder's.
 
-    An expired lease that nobody took meanwhile is still the holder's: nobody has worked under it.
+    An expired lease that no other holder took is still the holder's: nobody has worked under it.
     """
     ours = leases.c.name.in_(sorted(names)) & (leases.c.holder == holder)
     renewed = update(leases).where(ours).values(until=_now(connection) + _micros(length)).returning(leases.c.name)
@@ -47,7 +47,7 @@ def renew(connection: Connection, names: Collection[str], holder: str, length: t
 
 
 def release(connection: Connection, names: Collection[str], holder: str) -> None:
-    """Releases these leases, as far as they are the holder's."""
+    """Releases those of these leases that are the holder's."""
     connection.execute(delete(leases).where(leases.c.name.in_(sorted(names)), leases.c.holder == holder))
 
 
@@ -76,10 +76,10 @@ def drop_lapsed(connection: Connection, prefix: str) -> int:
 
 
 def require(connection: Connection, name: str, holder: str) -> None:
-    """Ties the transaction to the lease: nobody takes it before the commit. Raises LeaseLost when somebody did.
+    """Locks the lease until the commit, so that nobody takes it before. Raises LeaseLost if somebody has it already.
 
     Without the row's lock another worker could take the lease and read while this transaction is still uncommitted.
-    The holder's own renewals come over another connection and do not conflict.
+    The holder's own renewals use another connection and do not conflict.
     """
     row = select(leases.c.holder).where(leases.c.name == name).with_for_update(read=True, key_share=True)
     if connection.execute(row).scalar_one_or_none() != holder:
@@ -87,7 +87,7 @@ def require(connection: Connection, name: str, holder: str) -> None:
 
 
 def in_shards(chat: ColumnElement[int], shards: Collection[int]) -> ColumnElement[bool]:
-    """Whether a chat, or what stands for one, is in one of these shards."""
+    """Whether a chat, or a number used instead of one, is in one of these shards."""
     return (func.abs(chat) % SHARD_COUNT).in_(sorted(shards))
 
 

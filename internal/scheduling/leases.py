@@ -1,7 +1,7 @@
-"""What only one worker may do at a time, by leases in the database, which expire unless they are renewed.
+"""Leases in the database for work that only one worker may do at a time; they expire unless they are renewed.
 
-A lease says who may begin. What is written under it runs `lease_repository.require` in the same transaction, so a
-worker that was paused while another took over writes nothing.
+A lease decides who may begin. Each transaction under it also runs `lease_repository.require`, so that a worker that was
+paused while another took over writes nothing.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from internal.storage.engine.write_guard import Fence
 log = logging.getLogger(__name__)
 
 LENGTH: Final = timedelta(seconds=5)
-"""How long a worker that died keeps its leases."""
+"""The time for which a worker that died keeps its leases."""
 
 RENEWALS: Final = 3
-"""Renewals within one length: a renewal may fail twice before the lease is lost."""
+"""The number of renewals within one length: two may fail before the lease is lost."""
 
 
 class Leases:
@@ -32,17 +32,17 @@ class Leases:
         self._database, self.holder = database, holder
 
     async def take(self, name: str, for_: timedelta = LENGTH) -> bool:
-        """Takes the lease for that long, also if it is ours already. Returns False while another worker has it."""
+        """Takes the lease for this time, also if it is ours already. Returns False while another worker has it."""
         return name in await self.take_all([name], for_)
 
     async def take_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
-        """Takes those that are free. Returns those that are ours now."""
+        """Takes the free leases among these. Returns those that are ours now."""
         if not names:
             return set()
         return await self._database.beside(lambda c: repository.take_leases(c, names, self.holder, for_))
 
     async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
-        """Renews the lease for that long from now. Returns whether it is still ours."""
+        """Renews the lease for this time from now. Returns whether it is still ours."""
         return name in await self.renew_all([name], for_)
 
     async def renew_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
@@ -52,12 +52,12 @@ class Leases:
         return await self._database.beside(lambda c: repository.renew(c, names, self.holder, for_))
 
     async def release(self, *names: str) -> None:
-        """Releases these at once; a lease that is no longer ours stays another's."""
+        """Releases these leases; one that is no longer ours stays with its holder."""
         if names:
             await self._database.beside(lambda c: repository.release(c, names, self.holder))
 
     async def release_all(self) -> None:
-        """Releases everything this worker holds, when it stops."""
+        """Releases all leases of this worker, when it stops."""
         await self._database.beside(lambda c: repository.release_all(c, self.holder))
 
     async def drop_lapsed(self, prefix: str) -> int:
@@ -80,8 +80,8 @@ class Leases:
     async def kept(self, name: str, for_: timedelta = LENGTH) -> AsyncIterator[None]:
         """Waits until the lease is ours and keeps it; if it is lost, cancels the body and raises LeaseLost.
 
-        `fenced(leases.fence(name))` inside the body blocks what it would write after that. The body is cancelled within
-        the lease's length by this machine's clock, which is before anybody can take it. Leaving releases the lease.
+        `with_check(leases.fence(name))` inside the body blocks writes after the loss. The body is cancelled within the
+        lease's length by this machine's clock, before anybody can take the lease. Leaving the block releases it.
         """
         until = await self._waited_for(name, for_)
         body = asyncio.current_task()
@@ -102,7 +102,7 @@ class Leases:
                     await self.release(name)
 
     async def _waited_for(self, name: str, for_: timedelta) -> float:
-        """Takes it as soon as it is free. Returns until when it is ours by this machine's clock, in seconds."""
+        """Takes the lease as soon as it is free. Returns the second at which it expires by this machine's clock."""
         while True:
             until = asyncio.get_running_loop().time() + for_.total_seconds()
             try:
@@ -114,7 +114,7 @@ class Leases:
                 await asyncio.sleep(for_.total_seconds() / RENEWALS)
 
     async def _until_free(self, name: str, for_: timedelta) -> None:
-        """Looks a few times within a length, so that a released or expired lease is soon taken."""
+        """Waits until the lease is free, and looks several times within a length."""
         while True:
             await asyncio.sleep(for_.total_seconds() / (4 * RENEWALS))
             if await self._database.read(lambda c: repository.holder_of(c, name)) is None:
@@ -137,7 +137,7 @@ class Leases:
                 return
 
     async def _still_ours(self, name: str, for_: timedelta, until: float) -> bool | None:
-        """Renews. Returns None if the result is unknown."""
+        """Renews the lease. Returns None if the result is unknown."""
         with contextlib.suppress(StorageError, TimeoutError):
             async with asyncio.timeout_at(until):
                 return await self.renew(name, for_)

@@ -1,4 +1,4 @@
-"""Runs that are still to be done: the next of each agent, and those of several agents over one slice."""
+"""Queries for open runs: the next one of each agent, and those of several agents over one slice."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -16,7 +16,7 @@ read_run = reader(Run, episode_id=lambda known: known or "", state=RunState)
 
 
 def ready_of(connection: Connection, user_id: int, agents: Iterable[str], now: datetime) -> list[Run]:
-    """The next open run of one owner for each of these agents, where it may be worked on now."""
+    """The next open run of one owner for each of these agents, if it may be worked on now."""
     heads = (run for agent in agents for run in _open_of(connection, user_id, agent, most=1))
     return [run for run in heads if run.due_at <= now]
 
@@ -31,7 +31,7 @@ def _open_of(connection: Connection, user_id: int, agent: str, *, most: int | No
 def alongside(connection: Connection, run: Run, agents: Collection[str], *, next_only: bool) -> list[Run]:
     """The open runs of these agents over the same slice that have no reply yet.
 
-    `next_only`: without those before which the same agent has others to do.
+    `next_only`: only if it is the agent's next run.
     """
     most = 1 if next_only else None
     found = (one for agent in agents for one in _open_of(connection, run.user_id, agent, most=most))

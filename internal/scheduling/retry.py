@@ -1,4 +1,4 @@
-"""How long a failed step waits before it is tried again: model calls, deliveries, updates, menus."""
+"""The wait before a failed step is retried: model calls, deliveries, updates, menus."""
 
 from datetime import timedelta
 

@@ -63,10 +63,10 @@ def create_for_session(
 def ready_runs(
     connection: Connection, agent: str, now: datetime, *, limit: int, worker: str | None = None
 ) -> list[Run]:
-    """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
+    """Each owner's earliest open run of this agent, if it may be worked on now: N+1 waits for N.
 
-    Claimed runs are included: the caller knows its own, and the claim of a dead process is void. Where there may be
-    other processes, `worker` is the caller's name: owners for whom a live process is at work are left out.
+    Claimed runs are included: the caller knows its own, and the claim of a dead process is void. If there may be other
+    processes, `worker` is the caller's name: owners for whom a live process is working are left out.
     """
     asked = {"agent": agent, "now": now, "most": limit}
     query = _READY
@@ -79,11 +79,11 @@ def ready_runs(
 def claim(
     connection: Connection, run: Run, token: str, *, worker: str | None = None, again_at: datetime | None = None
 ) -> Run | None:
-    """C8: claims the run and counts an attempt, unless it goes on with an interrupted one. Returns None if it is taken.
+    """C8: claims the run and counts an attempt, unless it continues an interrupted one. Returns None if it is taken.
 
-    A stored reply is applied without asking again. Should this process end, the run waits until `again_at`. With
-    `worker`, whose name begins the token, also None while another live process works for this owner's agent or takes
-    this run.
+    A stored reply is applied without asking again. If this process ends, the run waits until `again_at`. With
+    `worker`, with which the token begins, also returns None while another live process works for this owner's agent or
+    takes this run.
     """
     if worker is not None and not _is_free(connection, run, worker):
         return None
@@ -139,9 +139,9 @@ def postpone(
 
 
 def park(connection: Connection, run: Run, now: datetime, error: str, *, claim: str | None = None) -> bool:
-    """Parks a run as dead: it blocks nobody, is shown, and can be revived. Returns False if the claim is lost.
+    """Parks a run as dead: it blocks no other, is shown, and can be revived. Returns False if the claim is lost.
 
-    `claim` is the void one with which it is revived, as a run that was interrupted.
+    `claim` is the void claim that a revived run has, so that it counts as interrupted.
     """
     parked = {"state": RunState.DEAD, "claim": claim, "finished_at": now, "error": error}
     return _change(connection, run, _claimed_for(run), **parked) is not None
@@ -162,7 +162,7 @@ def revive(connection: Connection, user_id: int, now: datetime) -> int:
 
 
 def revive_interrupted(connection: Connection, now: datetime, before: datetime) -> int:
-    """Gives the runs that the process's end had parked before a time another attempt. Returns how many."""
+    """Gives another attempt to runs parked before a time because the process ended. Returns how many."""
     return _revive(connection, runs.c.claim.is_not(None) & (runs.c.finished_at <= before), now)
 
 
@@ -173,7 +173,7 @@ def _revive(connection: Connection, which: ColumnElement[bool], now: datetime) -
 
 
 def dead(connection: Connection, user_id: int | None = None) -> list[Run]:
-    """Dead runs, of one owner or (None) of everybody, oldest first."""
+    """Dead runs, of one owner or (None) of all, oldest first."""
     query = select(runs).where(runs.c.state == RunState.DEAD).order_by(runs.c.n)
     if user_id is not None:
         query = query.where(runs.c.user_id == user_id)
@@ -188,7 +188,7 @@ def hurry(connection: Connection, user_id: int, now: datetime) -> list[Run]:
 
 
 def hurry_denied(connection: Connection, now: datetime) -> None:
-    """Lets every run that waits because a provider denied us start at once: the settings may be others now."""
+    """Lets every run that waits because a provider denied access start at once: the settings may have changed."""
     denied = or_(*(runs.c.error.startswith(kind.__name__) for kind in (ModelAccessDenied, ModelUnknown)))
     connection.execute(update(runs).where(runs.c.state == RunState.DUE, denied).values(due_at=now))
 
@@ -213,13 +213,13 @@ def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
 
 
 def unfinished(connection: Connection, user_id: int) -> int:
-    """How many of one owner's runs are still to be done."""
+    """The number of one owner's open runs."""
     found = counts(connection, user_id)
     return sum(found.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
 
 
 def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
-    """The number of everybody's runs by agent and state."""
+    """The number of all owners' runs by agent and state."""
     query = select(runs.c.agent, runs.c.state, func.count()).group_by(runs.c.agent, runs.c.state)
     rows = connection.execute(query.order_by(runs.c.agent, runs.c.state))
     return [(agent, RunState(state), count) for agent, state, count in rows]
@@ -252,7 +252,7 @@ def _runs_where(connection: Connection, user_id: int, which: ColumnElement[bool]
 
 
 def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now: datetime) -> None:
-    """Has an agent work on a slice again; the effects of the new reply replace those of the old one."""
+    """Creates a run on the same slice; the effects of its reply replace those of the old one."""
     same = {"agent": run.agent, "episode_id": run.episode_id, "first_n": run.first_n, "last_n": run.last_n}
     _create(connection, run.user_id, now, **same, replaces=run.id, rev=rev, due_at=due_at)
 
@@ -264,12 +264,12 @@ def _create(connection: Connection, user_id: int, now: datetime, **values: Any) 
 
 
 def drop_of_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """Deletes the runs of an episode with their prompts and replies. Returns their ids; work on one finds it gone."""
+    """Deletes the runs of an episode with their prompts and replies. Returns their ids; work on them then ends."""
     return _drop(connection, user_id, runs.c.episode_id == episode_id)
 
 
 def drop_of_session(connection: Connection, user_id: int, session_id: str) -> list[str]:
-    """Deletes the runs over a session with their prompts and replies. Returns their ids; work on one finds it gone."""
+    """Deletes the runs over a session with their prompts and replies. Returns their ids; work on them then ends."""
     return _drop(connection, user_id, runs.c.session_id == session_id)
 
 
@@ -287,7 +287,7 @@ def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str
 
 
 def _is_free(connection: Connection, run: Run, worker: str) -> bool:
-    """Locks the run. False where another process is about to take it, or works on another of the owner's runs."""
+    """Locks the run. Returns False if another process is about to take it, or works on another of the owner's runs."""
     row = select(runs.c.id).where(_one(run)).with_for_update(skip_locked=True)
     if connection.execute(row).first() is None:
         return False
@@ -301,12 +301,12 @@ def _one(run: Run) -> ColumnElement[bool]:
 
 
 def _claimed_for(run: Run) -> ColumnElement[bool]:
-    """That the run's claim is still the one that this process knows."""
+    """The condition that the run's claim is still the one that this process knows."""
     return runs.c.claim.is_not_distinct_from(run.claim)
 
 
 def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
-    """What other live processes are working on."""
+    """The condition that another live process is working on the run."""
     living = set(lease_repository.active_leases(connection, WORKER).values()) - {worker}
     at_work = runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED])
     return at_work & func.substr(runs.c.claim, 1, NAME_LENGTH).in_(sorted(living))

@@ -1,7 +1,7 @@
-"""Which worker serves which chats: every chat belongs to a shard, and each shard has one worker at a time.
+"""Shards of chats: every chat belongs to a shard, and each shard has one worker at a time.
 
-A lease for each chat would be a write for each conversation; shard leases are renewed in one statement, however many
-chats are active. A new worker gets its part from the others; the shards of one that stops or dies go to the others.
+A lease for each chat would be a write for each conversation; all shard leases are renewed in one statement. A new
+worker gets its part from the others; the shards of one that stops or dies go to the others.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from internal.storage.engine.write_guard import Fence, with_check
 log = logging.getLogger(__name__)
 
 SERVING: Final = "serves:"
-"""The prefix of the lease by which a worker takes its part; the worker's name follows."""
+"""The prefix of the lease that shows that a worker serves chats; the worker's name follows."""
 
 _SHARD: Final = "chats:"
 
 HANDING_OVER_S: Final = 8.0
-"""How long work in a shard may go on when the shard is handed to another worker."""
+"""Seconds for which work in a shard may continue when the shard is handed to another worker."""
 
 
 def shard_of(number: int) -> int:
@@ -42,34 +42,34 @@ def how_many_serve(connection: Connection) -> int:
 
 
 class Service(Protocol):
-    """What a worker does for the chats of a shard."""
+    """The work of a worker for the chats of a shard."""
 
     async def begin(self, shards: Collection[int]) -> None:
-        """Takes up what another worker left there, as after a restart."""
+        """Continues the work that another worker left there, as after a restart."""
 
     def look(self) -> None:
         """Looks for work in the shards that are served now."""
 
     def at_work(self) -> set[int]:
-        """Shards in which work is going on."""
+        """Shards with running work."""
 
     async def end(self, shards: Collection[int], seconds: float) -> None:
-        """Begins nothing more there, gives running work `seconds`, then cancels it."""
+        """Starts no more work there, and cancels running work after `seconds`."""
 
 
 class Shards(Protocol):
-    """What code that serves chats needs to know."""
+    """The interface for code that serves chats."""
 
     @property
     def served(self) -> frozenset[int] | None:
-        """The shards that are ours now; None: all of them, for there is no other worker."""
+        """The shards that are ours now; None: all, because there is no other worker."""
 
     def fence(self, chat_id: int) -> Fence | None:
         """The check that a unit of work for this chat runs first."""
 
 
 class SingleShard:
-    """The only process of its database: every chat is its own, and there is nothing to check."""
+    """The shards of the only process of a database: it serves every chat, and there is nothing to check."""
 
     served = None
 
@@ -86,7 +86,7 @@ class WorkerShards:
     def __init__(
         self, leases: Leases, *, length: timedelta = LENGTH, counted: Callable[[int], object] = lambda workers: None
     ) -> None:
-        """`counted` is called with the number of workers whenever it has been looked up."""
+        """`counted` is called with the number of workers whenever that was read."""
         self._leases, self._length, self._counted = leases, length, counted
         self._held: set[int] = set()
         self._served: frozenset[int] = frozenset()
@@ -97,7 +97,7 @@ class WorkerShards:
 
     @property
     def served(self) -> frozenset[int]:
-        """The shards in which work may begin; none while their owner is unknown."""
+        """The shards in which work may begin; none while it is unknown who holds them."""
         return self._served if self._sure else frozenset()
 
     def fence(self, chat_id: int) -> Fence:
@@ -105,7 +105,7 @@ class WorkerShards:
 
     @contextlib.asynccontextmanager
     async def kept(self, service: Service) -> AsyncIterator[None]:
-        """Has the worker's part of the shards served until the end, and then released."""
+        """Serves the worker's part of the shards during the block, and then releases it."""
         self._service = service
         keeping = asyncio.create_task(self._keep(), name="shards")
         try:
@@ -122,9 +122,9 @@ class WorkerShards:
                 await self._leases.release(self._worker, *map(_name, self._held))
 
     async def leave(self) -> None:
-        """Releases at once the shards without running work, and takes no more, since the worker stops.
+        """Releases the shards without running work, and takes no more, because the worker stops.
 
-        The rest is kept until the end of `kept`, so that its work can end.
+        The others are kept until the end of `kept`, so that their work can end.
         """
         self._closing = True
         idle = self._served - self._serving.at_work()
@@ -151,7 +151,7 @@ class WorkerShards:
                     await self._look_round()
             except Exception:  # border of the keeper: a lease that is not renewed expires
                 log.exception("shards_not_renewed", extra={"held": len(self._held)})
-                # Running work goes on: without the database it writes nothing, and afterwards it may be ours still.
+                # Running work continues: without the database it writes nothing, and the shards may still be ours.
                 self._sure = loop.time() < self._until
             await asyncio.sleep(max(begun + every - loop.time(), every / 4))
 
@@ -199,7 +199,7 @@ class WorkerShards:
         self._held |= mine
 
     def _lose(self, lost: Collection[int]) -> None:
-        """Cancels the work in these shards, which another worker may have; none is taken before that."""
+        """Cancels the work in these shards, which another worker may have; no shard is taken before that."""
         lost = set(lost)
         if not lost:
             return
@@ -210,7 +210,7 @@ class WorkerShards:
         self._change(lost, self._wind_down(lost, before))
 
     def _change(self, shards: Collection[int], work: Coroutine[Any, Any, None]) -> None:
-        """Opens or closes shards in the background: renewing waits for nothing."""
+        """Opens or closes shards in the background, so that renewing does not wait."""
         task = asyncio.create_task(work, name="shards-change")
         for one in shards:
             self._changing[one] = task
@@ -222,7 +222,7 @@ class WorkerShards:
             log.error("shards_change_failed", exc_info=error)
 
     async def _open(self, shards: Collection[int]) -> None:
-        """Serves them after taking up what was left there. A failure is tried again at the next look."""
+        """Continues the work left in these shards and then serves them. A failure is retried at the next round."""
         fences = [self._leases.fence(_name(one)) for one in sorted(shards)]
 
         def ours(connection: Connection) -> None:

@@ -17,20 +17,20 @@ from internal.storage.engine.postgres_server import ServerTime, server_time
 log = logging.getLogger(__name__)
 
 ASKED: Final = timedelta(seconds=30)
-"""How often the server is asked: no oscillator drifts by a millisecond in so short a time."""
+"""The time between two questions to the server, in which no oscillator drifts by a millisecond."""
 
 APART: Final = timedelta(seconds=5)
-"""A machine whose clock differs by more is reported: its log and its certificates go by that clock."""
+"""The difference from which a machine's clock is reported: its log and certificates use that clock."""
 
 _SURE: Final = timedelta(seconds=1)
-"""An answer that took longer is too imprecise."""
+"""The longest duration of an answer that is precise enough."""
 
 _TRIES: Final = 3
 
 
 class ClockObserver(Protocol):
     def clock_compared(self, seconds: float) -> None:
-        """Reports how far the server's clock is ahead of this machine's."""
+        """Called with the seconds by which the server's clock is ahead of this machine's."""
 
 
 class StoreClock:
@@ -54,7 +54,7 @@ class StoreClock:
         return self._shown + timedelta(seconds=self._monotonic() - self._counted)
 
     async def ask(self) -> None:
-        """Sets it by the server. Raises StorageError when there is no answer, and then goes on as it was."""
+        """Sets the clock by the server. Raises StorageError and changes nothing if there is no answer."""
         answers = [await self._asked() for _ in range(_TRIES)]
         best = min(answers, key=lambda answer: answer.within)
         if best.within > _SURE.total_seconds():
@@ -75,9 +75,9 @@ class StoreClock:
 
 
 async def clock_of(database: Database, observer: ClockObserver | None = None) -> Clock:
-    """The clock of a process: for a file its machine's, for a server that server's.
+    """The clock of a process: its machine's for a database file, the server's for a server.
 
-    Raises StorageError when the server gives no answer.
+    Raises StorageError when the server does not answer.
     """
     if not database.shared:
         return SystemClock()

@@ -1,6 +1,6 @@
-"""APScheduler as a clock: it sets an event, and nothing more.
+"""Uses APScheduler as a clock that only sets an event.
 
-Its default misfire grace is one second, a job counts as run when it is submitted, and its shutdown cancels what runs.
+Its default misfire grace is one second, a job counts as run when it is submitted, and a shutdown cancels running jobs.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 
 class Ticker:
-    """Says when to look for what is due. Missed ticks come as one.
+    """Ticks when it is time to look for due work. Missed ticks come as one.
 
-    `others` is called at every wake; other processes that look for the same ring back with `wake_here`.
+    `others` is called at every wake to wake other processes; these call `wake_here`.
     """
 
     def __init__(self, every: timedelta, others: Callable[[], None] = lambda: None) -> None:
@@ -37,7 +37,7 @@ class Ticker:
     async def round(self) -> None:
         """Wakes, and waits until every job has looked once.
 
-        Never returns while nobody iterates over `ticks`.
+        Never returns without an iteration over `ticks`.
         """
         async with self._turned:
             wanted = self._begun + 1
@@ -46,7 +46,7 @@ class Ticker:
                 await self._turned.wait()
 
     async def _tick(self) -> None:
-        # A coroutine: APScheduler calls plain functions in a thread, where no event of the loop may be set.
+        # A coroutine, because APScheduler calls plain functions in a thread, which must not set an event of the loop.
         self._due.set()
 
     async def ticks(self) -> AsyncIterator[None]:
@@ -62,13 +62,13 @@ class Ticker:
                 async with self._turned:
                     self._ended = self._begun
                     self._turned.notify_all()
-                # APScheduler waits for a time of day: a clock set back by an hour would silence it for that hour.
+                # APScheduler waits for a time of day, so a clock set back by an hour would stop its ticks for an hour.
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(2 * self._every):
                         await self._due.wait()
                 self._due.clear()
         finally:
-            # A submitted tick is finished first: cancelled, it would be logged as an error.
+            # A submitted tick is finished first, because a cancelled one would be logged as an error.
             self._scheduler.pause()
             await asyncio.sleep(0)
             self._scheduler.shutdown(wait=False)

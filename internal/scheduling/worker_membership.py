@@ -1,7 +1,7 @@
-"""This process among the others of its store: it is known to be alive, and one process leads.
+"""Membership of this process among the workers of a store: they know that it is alive, and one of them leads.
 
-Clock jobs run where `leads` is true. For a moment after a pause two processes may both believe that they lead: every
-such job checks in its own transaction whether it is still due, so it is done once all the same.
+Clock jobs run in the leading process. For a moment after a pause two processes may both believe that they lead: every
+such job checks in its own transaction whether it is due, so it is still done once.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ CLOCK: Final = "clock"
 """The lease of the process that runs the clock jobs."""
 
 ALIVE: Final = timedelta(seconds=10)
-"""How long a silent process counts as alive: its runs wait for so long, and a busy machine stutters."""
+"""The time for which a silent process counts as alive, in which its runs wait: a busy machine may pause."""
 
 _PATIENCE_S: Final = 60.0
-"""How long to wait at start for a server that is away, as its other connections wait."""
+"""Seconds to wait at start for a server that is away, as other connections do."""
 
 
 class WorkerMembership:
-    """`taken_over` is called when this process becomes the leader.
+    """The membership of a process. `taken_over` is called when it becomes the leader.
 
     A dead leader is replaced after `length`, its runs after `alive`.
     """
@@ -60,12 +60,12 @@ class WorkerMembership:
 
     @property
     def leads(self) -> bool:
-        """Whether clock jobs run here; always where there can be no other process."""
+        """Whether clock jobs run here; always true if there can be no other process."""
         return not self._shared or time.monotonic() < self._leads_until
 
     @contextlib.asynccontextmanager
     async def on(self) -> AsyncIterator[None]:
-        """Makes the others know that this process is alive until the block ends; then its work is free at once.
+        """Shows the other processes that this one is alive until the block ends; then its work is free at once.
 
         Raises StorageLocked while a command copies or replaces the store, StorageError when the server is away.
         """
@@ -84,9 +84,9 @@ class WorkerMembership:
 
     @contextlib.contextmanager
     def standing_for_clock(self, *, modestly: bool = False) -> Iterator[None]:
-        """Inside the block, this process leads as soon as no other does.
+        """Lets this process lead during the block as soon as no other does.
 
-        `modestly`: not while another process delivers messages, since only that one can do all of what is due.
+        `modestly`: not while another process delivers messages, because only that one can do all due work.
         """
         if not self._shared:
             yield
@@ -101,7 +101,7 @@ class WorkerMembership:
             self._sooner.set()
 
     async def _join(self) -> None:
-        """Retried for a while, like everything at start: the server may be restarting at this very moment."""
+        """Joins the store's processes. It is retried for a while, because the server may be restarting."""
         begun, failures = time.monotonic(), 0
         while True:
             try:
@@ -146,7 +146,7 @@ class WorkerMembership:
             self._lead_until(float("-inf"))
 
     async def _refuse_moving(self) -> None:
-        # This process is known to be alive by now: a command that copies the store checks after this and finds it.
+        # This process is known to be alive by now: a command that copies the store looks later and finds it.
         if await self.leases.standing(MOVING):
             await self.leases.release_all()
             raise StorageLocked("the store is being moved or replaced; start again when that has ended")
