@@ -1,9 +1,9 @@
 """The bus between agents: three topics, which are views over the events, and a cursor for each subscriber.
 
-Publishing adds a row in the transaction of its cause; delivery reads what lies behind the subscriber's cursor, which
+Publishing adds a row in the transaction of its cause; delivery reads the events after the subscriber's cursor, which
 moves in the transaction of the subscriber's effects. So a subscriber that was down misses nothing, and one that is
-killed between two steps does nothing twice. A publisher wakes the ticker after the commit; without that, subscribers
-look at the next tick.
+killed between two steps does nothing twice. A publisher wakes the ticker after the commit; otherwise subscribers look
+at the next tick.
 """
 
 import json
@@ -23,9 +23,9 @@ class EventTopic(StrEnum):
     RAW = "raw"
     """Fragments of the dialogue."""
     PROCESSED = "processed"
-    """What agents made of them."""
+    """The results of agents."""
     NOTIFICATION = "notification"
-    """What an owner is to be notified of."""
+    """Events of which an owner is to be notified."""
 
 
 EVENT_TYPES: Final = {
@@ -44,7 +44,7 @@ _EVENT: Final = "event"
 
 @dataclass(frozen=True, slots=True)
 class EventDelivery:
-    """An event and its place, to which a cursor moves once the event is processed."""
+    """An event and its position, to which a cursor moves once the event is processed."""
 
     position: int
     event: Event
@@ -69,7 +69,7 @@ def publish(
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What an agent reads of a topic for one owner, from where it stopped, at first from the beginning."""
+    """An agent's reading of a topic for one owner, from its cursor on, at first from the beginning."""
 
     agent: str
     topic: EventTopic
@@ -80,30 +80,30 @@ class Subscription:
         return agent_state.agent_id(self.agent, self.user_id)
 
     def position(self, connection: Connection) -> int:
-        """The place of the last processed event; 0 before the first."""
+        """The position of the last processed event; 0 before the first."""
         return _position(connection, self.user_id, agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
 
     def waiting(self, connection: Connection, *, limit: int = 100) -> list[EventDelivery]:
-        """The unprocessed events, oldest first. Reading moves nothing: unprocessed events come again."""
+        """The unprocessed events, oldest first. Reading does not move the cursor."""
         kind = EVENT_TYPES[self.topic]
         behind = repository.following(connection, self.user_id, self.position(connection), event_type=kind, limit=limit)
         return [EventDelivery(position, event) for position, event in behind]
 
     def advance(self, connection: Connection, position: int, now: datetime) -> None:
-        """Records, in the effects' transaction, that all up to this place is processed. Never goes back."""
+        """Moves the cursor forward to this position, in the transaction of the effects. Never moves it back."""
         if position > self.position(connection):
             self.move(connection, position, now)
 
     def move(self, connection: Connection, position: int, now: datetime) -> None:
-        """Sets the cursor anywhere: moved back, the events behind it are delivered again."""
-        # By its id: imported into another store, the event has another place.
+        """Sets the cursor to any position: after a move back the events behind it are delivered again."""
+        # By its id, because the event gets another position when it is imported into another store.
         event_id = repository.at_or_before(connection, self.user_id, EVENT_TYPES[self.topic], position)
         value = {_EVENT: event_id}
         agent_state.save_state(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
 
 def read_by_all(connection: Connection, subscribers: Mapping[str, EventTopic]) -> dict[tuple[str, int], int]:
-    """The place up to which every subscriber has read, by event type and owner; only topics with a subscriber.
+    """The position up to which every subscriber has read, by event type and owner; only topics with a subscriber.
 
     `subscribers` are agents with their topics, in addition to every agent that has a cursor. An agent that reads for
     one owner reads for all of them: without a cursor it is at 0.

@@ -1,4 +1,4 @@
-"""Finds the cause of an event by what both are about: a flow names only the turn, run or fragment."""
+"""Finds the cause of an event by their common turn, run or fragment, which a flow names as a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from internal.events.link_repository import CAUSED_BY, refs
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Earlier events of these types whose link `theirs` equals this event's link `ours`.
+    """A rule: earlier events of these types whose link `theirs` equals this event's link `ours` are causes.
 
     `every`: all of them are causes; otherwise only the newest.
     """
@@ -74,7 +74,7 @@ def with_cause(
 ) -> dict[str, Any]:
     """The links, with the cause of the event added if it was not given and can be found. `about` helps to find it.
 
-    Steps are tried in order, and the first that finds something is the cause.
+    Steps are tried in order; the first that finds an event decides.
     """
     if links.get(CAUSED_BY):
         return dict(links)

@@ -1,4 +1,4 @@
-"""A walk along the links of events: back to causes and forward to effects."""
+"""Walks along the links of events: back to causes and forward to effects."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LONGEST: Final = 1000
 """Most events of a chain to either side. A fragment has at most some hundreds of causes."""
 
 _CALLED_FOR: Final = ("turn", "run", "notification")
-"""The links by which a model call names what it was made for."""
+"""The links of a model call to its causes."""
 
 Steps = Callable[[Connection, int, list[str]], list[tuple[str, str]]]
 """One step from some events further: (event, neighbour)."""
@@ -59,7 +59,7 @@ def chain(connection: Connection, user_id: int, event_id: str, *, limit: int = 2
 def _walk(
     connection: Connection, user_id: int, event_id: str, steps: Steps, limit: int
 ) -> tuple[list[str], list[tuple[str, str]], bool]:
-    """The reached events, nearest first; the links they are reached by; whether any was left out."""
+    """The reached events, nearest first; the links to them; whether any event was left out."""
     reached: dict[str, None] = {event_id: None}
     links: list[tuple[str, str]] = []
     border, cut = [event_id], False

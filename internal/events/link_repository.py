@@ -12,14 +12,14 @@ from internal.storage.tables import event_links, events
 V = TypeVar("V")
 
 CAUSED_BY: Final = "caused_by"
-"""The link from an event to its causes; all other links name what the event is about."""
+"""The link from an event to its causes; all other links name its subjects."""
 
 
 _LINKING: Final = and_(
     merely_compared(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
 )
 
-# Built once: every appended event looks for its cause and stores its links.
+# Built once, because they run for every appended event.
 _ADD: Final = insert(event_links)
 _TELLING: Final = (
     select(events.c.seq, events.c.id)
@@ -79,7 +79,7 @@ def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> 
 
 
 def effects(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
-    """(event, effect) of these events, by the effect's place."""
+    """(event, effect) of these events, by the effect's position."""
     ours = (event_links.c.user_id == user_id) & (event_links.c.name == CAUSED_BY)
     query = select(events.c.seq, events.c.id, event_links.c.ref).join(events, _LINKING).where(ours)
     found = rows_with(connection, query, event_links.c.ref, event_ids)

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`source` is `user:<id>`, `agent:<Name>` or `system:<part>`; `links` holds ids of earlier events or rows."""
+    """An event. `source` is `user:<id>`, `agent:<Name>` or `system:<part>`; `links` are ids of events or rows."""
 
     id: str
     timestamp: datetime

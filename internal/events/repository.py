@@ -1,4 +1,4 @@
-"""Events in the database, appended in the transaction of what they record."""
+"""Events in the database, appended in the transaction of the step that they record."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,9 +35,9 @@ def append(
 ) -> str:
     """Records one event and returns its id.
 
-    `links` maps a relation to one id or several; without any they are those of the work in progress, such as a run or a
-    forgetting. `caused_by` is looked up if it is not given. `about` helps to find it and is not stored: the messages of
-    a fragment. During a trigger the event is caused by that trigger too.
+    `links` maps a relation to one id or several; the default are the links of the work in progress, such as a run or a
+    forgetting. `caused_by` is looked up if it is not given. `about` (the messages of a fragment) helps to find it and
+    is not stored. During a trigger the event is caused by that trigger too.
     """
     event_id = new_id()
     kept = dict(links or current_cause() or {})
@@ -58,7 +58,7 @@ def append(
 
 @contextmanager
 def noting_events() -> Iterator[list[tuple[int, str]]]:
-    """Collects the owner and the type of the events that are appended inside."""
+    """Collects the owner and type of each event that is appended in the block."""
     noted: list[tuple[int, str]] = []
     before = _noted.set(noted)
     try:
@@ -70,7 +70,7 @@ def noting_events() -> Iterator[list[tuple[int, str]]]:
 def record_trigger(connection: Connection, trigger: UpdateTrigger, user_id: int, now: datetime) -> str:
     """Records the event of a command, button press, answer or call before its first effect on an owner. Returns its id.
 
-    Recorded again, for instance by a handler that runs again after a crash, it is the same event.
+    A second call, for instance by a handler that runs again after a crash, returns the same event.
     """
     known = link_repository.linking_to(connection, user_id, "update", [trigger.key], [COMMAND])
     if known:
@@ -96,7 +96,7 @@ def append_changes(
     user_id: int,
     links: Mapping[str, Any] | None = None,
 ) -> None:
-    """Records one event for each kind of change, by its type, with the ids of what changed and nothing else."""
+    """Records one event for each type of change, with only the ids of the changed rows."""
     for event_type, ids in changed.items():
         if ids:
             payload, kept = {"ids": list(ids)}, dict(links or {}) or None
@@ -136,7 +136,7 @@ def count(connection: Connection, user_id: int, *, event_type: str | None = None
 
 
 def get(connection: Connection, user_id: int, event_id: str) -> Event | None:
-    """None if this owner has no such event."""
+    """The event with this id; None if this owner has no such event."""
     one = select(events).where(events.c.user_id == user_id, events.c.id == event_id)
     return read_one(connection.execute(one), _event)
 
@@ -151,19 +151,19 @@ owner_of = owner_lookup(events)
 
 
 def position_of(connection: Connection, user_id: int, event_id: str) -> int | None:
-    """The place of an owner's event in the order of all events."""
+    """The position of an owner's event in the order of all events."""
     one = (events.c.user_id == user_id, events.c.id == event_id)
     return connection.execute(select(events.c.seq).where(*one)).scalar_one_or_none()
 
 
 def at_or_before(connection: Connection, user_id: int, event_type: str, position: int) -> str | None:
-    """The owner's newest event of this type at or before a place."""
+    """The owner's newest event of this type at or before a position."""
     query = select(events.c.id).where(*_of(user_id, event_type, None), events.c.seq <= position)
     return connection.execute(query.order_by(events.c.seq.desc()).limit(1)).scalar_one_or_none()
 
 
 def last_position(connection: Connection, user_id: int | None = None) -> int:
-    """The place of the newest event, of one owner or (None) of all; 0 before the first."""
+    """The position of the newest event, of one owner or (None) of all; 0 before the first."""
     query = select(func.coalesce(func.max(events.c.seq), 0))
     return int(connection.execute(query if user_id is None else query.where(events.c.user_id == user_id)).scalar_one())
 
@@ -177,13 +177,13 @@ def following(
     source: str | None = None,
     limit: int = 100,
 ) -> list[tuple[int, Event]]:
-    """The owner's events behind a place, oldest first, each with its place."""
+    """The owner's events after a position, oldest first, each with its position."""
     query = select(events).where(*_of(user_id, event_type, source), events.c.seq > position)
     return [(row.seq, _event(row)) for row in connection.execute(query.order_by(events.c.seq).limit(limit))]
 
 
 def newest_positions(connection: Connection, event_type: str) -> dict[int, int]:
-    """The place of the newest event of this type, by owner; owners without one are left out."""
+    """The position of the newest event of this type, by owner; owners without one are left out."""
     newest = (
         select(func.max(events.c.seq))
         .where(events.c.user_id == users.c.user_id, events.c.event_type == event_type)

@@ -1,4 +1,4 @@
-"""Old events in the database: which they are, and their deletion."""
+"""Finds and deletes old events in the database."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Old:
 
 
 def events_before(connection: Connection, moment: datetime, behind: Old | None, *, limit: int) -> list[Old]:
-    """Events from before a moment, oldest first, behind another one."""
+    """Events before a moment and after another event, oldest first."""
     query = select(*_COLUMNS).where(events.c.timestamp < moment)
     if behind is not None:
         query = query.where(tuple_(events.c.timestamp, events.c.seq) > (behind.at, behind.seq))
@@ -33,14 +33,14 @@ def events_before(connection: Connection, moment: datetime, behind: Old | None, 
 
 
 def up_to(connection: Connection, position: int, behind: Old | None, *, limit: int) -> list[Old]:
-    """Events at or before a place, in order, behind another one."""
+    """Events up to a position and after another event, in order."""
     since = behind.seq if behind is not None else 0
     query = select(*_COLUMNS).where(events.c.seq > since, events.c.seq <= position).order_by(events.c.seq).limit(limit)
     return [Old(*row) for row in connection.execute(query)]
 
 
 def last_beyond(connection: Connection, rows: int) -> int:
-    """The place of the newest event beyond the number of events to keep; 0 if there are no more than that."""
+    """The position of the newest event beyond the number of events to keep; 0 if there are no more than that."""
     excess = connection.execute(select(func.count()).select_from(events)).scalar_one() - rows
     if excess <= 0:
         return 0
@@ -49,7 +49,7 @@ def last_beyond(connection: Connection, rows: int) -> int:
 
 
 def drop(connection: Connection, expired: Collection[Old]) -> None:
-    """Deletes events with their links. Links of later events to them stay, and lead nowhere."""
+    """Deletes events with their links. Links from later events stay without a target."""
     positions = dict[int | None, list[int]]()
     for one in expired:
         positions.setdefault(one.user_id, []).append(one.seq)

@@ -1,4 +1,4 @@
-"""The events of one owner, or of all, page by page to either side of a place."""
+"""Reads the events of one owner, or of all, page by page before and after a position."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _TEXT: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which events to read: of one owner, or (None) of everybody and the system.
+    """A filter of events: of one owner, or (None) of all owners and the system.
 
     `hidden` are sources to leave out: a whole one (`agent:Archivist`), or a kind (`user`, `agent`, `system`).
-    `event_types` narrows to these; empty = all.
+    `event_types` limits the events to these types; empty = all.
     """
 
     user_id: int | None
@@ -38,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """An event and its place among all.
+    """An event and its position among all.
 
     `text` is the beginning of the message it is about, if any, and `said_at` the time of that message.
     """
@@ -50,7 +50,7 @@ class TimelineEvent:
 
 
 def events_before(connection: Connection, wanted: Wanted, position: int | None, *, limit: int) -> list[TimelineEvent]:
-    """The newest events before a place (None = of all), oldest of them first."""
+    """The newest events before a position (None = of all), the oldest of them first."""
     query = select(events).where(*wanted.conditions())
     if position is not None:
         query = query.where(events.c.seq < position)
@@ -59,22 +59,22 @@ def events_before(connection: Connection, wanted: Wanted, position: int | None, 
 
 
 def events_after(connection: Connection, wanted: Wanted, position: int, *, limit: int) -> list[TimelineEvent]:
-    """The oldest events behind a place, oldest first."""
+    """The oldest events after a position, oldest first."""
     query = select(events).where(*wanted.conditions(), events.c.seq > position)
     return _timeline_events(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
 
 
 def read_position(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
-    """The position behind a place (None = behind the newest event), from which to read everybody's `new_since`."""
+    """The read position after an event's position (None = the newest event's), for `new_since` of all owners."""
     return position_at(connection, events, after, again=again)
 
 
 def new_since(
     connection: Connection, wanted: Wanted, since: ReadPosition, *, limit: int
 ) -> tuple[list[TimelineEvent], ReadPosition]:
-    """The events that are new since a position, also those with an earlier place, by place, at most `limit`.
+    """The events that became visible since a read position, by position, at most `limit`; their numbers may be earlier.
 
-    For readers of everybody's events. An unchanged position means that everything was read.
+    For readers of all owners' events. An unchanged read position means that everything was read.
     """
     fresh, here = read_on(connection, events, since, at_once=limit)
     query = select(events).where(*wanted.conditions(), fresh)
@@ -110,7 +110,7 @@ def _timeline_events(connection: Connection, rows: Collection[Row[Any]]) -> list
 
 
 def _texts(connection: Connection, found: Collection[Event]) -> dict[str, tuple[str, datetime]]:
-    """The beginning of each message that these are about, and its time."""
+    """The beginning and the time of each message that these events are about."""
     ids = sorted({one for one in (event.payload.get("message") for event in found) if isinstance(one, str)})
     owners = sorted({event.user_id for event in found if event.user_id is not None})
     if not ids or not owners:

@@ -1,7 +1,7 @@
 """The trigger of events: the command, button press, answer or call of an interface that is being processed.
 
-The inbox worker and the server set it (`triggered_by`), and every event of its user that is appended meanwhile is
-caused by it. Otherwise every handler would have to pass it on.
+The inbox worker and the server set it (`triggered_by`), and every event of its user that is appended meanwhile has it
+as a cause. Otherwise every handler would have to pass it on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ COMMAND: Final = "command_received"
 
 @dataclass(frozen=True, slots=True)
 class UpdateTrigger:
-    """`key` names the update or call, as links and the outbox do; `payload` is its event's, without the user's words.
+    """A trigger. `key` is that of its update or call; `payload` is its event's, without the user's words.
 
-    It is the cause of events of this user alone, or (None) of every owner that a call is about: each owner whose memory
-    it changes gets an event of his own, and nothing leads from one owner to another.
+    It is the cause of events of this user only, or (None) of every owner that a call is about: each owner whose memory
+    it changes gets an own event, and no link leads from one owner to another.
     """
 
     user_id: int | None
@@ -43,7 +43,7 @@ _cause: ContextVar[dict[str, str | Sequence[str]] | None] = ContextVar("cause", 
 
 @contextmanager
 def caused_by(**links: str | Sequence[str]) -> Iterator[None]:
-    """Model calls and events inside, also of tasks started there, carry these links: one id, or several."""
+    """Adds these links, of one id or several, to model calls and events of the block, also of tasks started there."""
     token = _cause.set(links)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Work under a trigger: what it changes of memory is an event with a cause, whether its code appends one or not."""
+"""Work under a trigger: every change of memory is an event with a cause, also if its code appends none."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ from internal.storage.change_log import noting_changes
 from internal.storage.engine.write_guard import Work, with_wrapper
 
 _MEMORY: Final[Mapping[str, str]] = {"person": "person_changed", "node": "memory_changed", "edge": "memory_changed"}
-"""The event of a change that no other event is about, by the kind of row that changed: a profile before its node."""
+"""The event of a change without another event, by the kind of changed row: a profile before its node."""
 
 _NAMED: Final = 200
 """Most ids in one event: maintenance can change every link."""
 
 _ABOUT_OTHERS: Final = ("command_", "message_", "notification_", "reaction_", "session_", "task_")
-"""Beginnings of the types of events that do not say that memory changed."""
+"""Prefixes of the types of events that are not about changes of memory."""
 
 
 @contextmanager
 def triggered_by(trigger: UpdateTrigger | None) -> Iterator[None]:
-    """Events appended inside, also by units of work begun there, are caused by this trigger; None: by none.
+    """Makes this trigger (None: none) the cause of events in the block, also of units of work begun there.
 
     A unit of work that changes memory and appends no event about it gets one, in its own transaction.
     """
