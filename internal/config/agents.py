@@ -1,4 +1,4 @@
-"""What an operator may set of each agent."""
+"""The settings of each agent."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, Self
@@ -11,9 +11,9 @@ Effort = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class AgentConfig(Section):
-    """Temperature and limits that are None are those beside the agent's prompt (`LIMITS`).
+    """The settings of an agent. Temperature and limits of None are those beside the agent's prompt (`LIMITS`).
 
-    `short_prompt`: small models get lost in the long instructions, and a processor reads some tens of tokens a second.
+    `short_prompt` is for small models, which cannot follow long instructions, and for slow processors.
     """
 
     enabled: bool = True
@@ -41,7 +41,7 @@ class RerankerConfig(AgentConfig):
 
 
 class GoingAlongConfig(AgentConfig):
-    """Settings of an agent that goes with the archivist unless it has a model of its own."""
+    """Settings of an agent that shares the archivist's call unless it has its own model."""
 
     model: str = ""
 
@@ -79,8 +79,8 @@ LOCAL_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     "task_manager": _PATIENT,
     "context_manager": _PATIENT,
 }
-"""What replaces defaults where the model runs inside the program (`llm.local`), on a processor as a rule.
+"""Defaults for a model inside the program (`llm.local`), which mostly runs on a processor.
 
-Nobody waits for a reranker or enricher that would take minutes; a small model uses tools for what is no question,
-and does not always come to an end by itself.
+A reranker or enricher would take minutes; a small model calls tools without need, and does not always end its reply
+by itself.
 """

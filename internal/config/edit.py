@@ -1,4 +1,4 @@
-"""Changes keys of a configuration file; whatever else stands in it, comments included, stays as it is."""
+"""Changes keys of a configuration file; the rest of it, comments included, stays unchanged."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from internal.errors import ConfigurationError
 
 
 def edited(text: str, section: str, values: Mapping[str, str]) -> str:
-    """The text of a YAML file with these values in a section. An empty value is written only where there is the key.
+    """The text of a YAML file with these values in a section. An empty value is written only if the key exists.
 
-    Raises ConfigurationError where the file is written in such a way that this cannot be done safely.
+    Raises ConfigurationError if the form of the file does not allow this safely.
     """
     try:
         before, root = yaml.safe_load(text) or {}, yaml.compose(text)
@@ -30,7 +30,7 @@ def _present(values: Mapping[str, str], there: Mapping[str, Any]) -> dict[str, s
 
 
 def _changed(text: str, root: Any, section: str, values: Mapping[str, str]) -> str:
-    """Replaces from the end to the beginning, so that the places before stay right."""
+    """Replaces values from the end to the beginning, so that earlier positions stay valid."""
     found = {key.value: (key, value) for key, value in root.value} if root else {}
     key, node = found.get(section, (None, None))
     if not isinstance(node, yaml.MappingNode) or not node.value:

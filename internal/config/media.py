@@ -1,4 +1,4 @@
-"""What an operator may set about files, voices, pictures and address books."""
+"""The settings of files, voices, pictures and address books."""
 
 from datetime import timedelta
 from typing import Annotated, Literal

@@ -142,7 +142,7 @@ def _is_address(value: str) -> bool:
 
 
 class StorageConfig(values.Section):
-    # A database address may hold a password, so it is shown nowhere.
+    # Never shown, because a database address may hold a password.
     url: Annotated[str, AfterValidator(_store)] = Field("", repr=False)
 
 
@@ -164,7 +164,7 @@ class ServerConfig(values.Section):
 
     @property
     def hosts(self) -> list[str]:
-        """All names under which the server may be called, besides loopback."""
+        """All host names of the server besides loopback."""
         public = urlsplit(self.public_url).hostname
         return [*self.allowed_hosts, public] if public else self.allowed_hosts
 
@@ -185,7 +185,7 @@ def _mirror(value: str) -> str:
 
 
 class GraphConfig(values.Section):
-    # A server's address may hold a password, so it is shown nowhere.
+    # Never shown, because a server's address may hold a password.
     mirror_url: Annotated[str, AfterValidator(_mirror)] = Field("", repr=False)
     query_timeout: values.PositiveDuration = timedelta(seconds=5)
     query_rows: int = Field(1000, ge=1, le=100_000)
@@ -197,7 +197,7 @@ PlasticityPreset = Literal["default", "conservative", "aggressive", "off"]
 class MemoryConfig(values.Section):
     plasticity: Annotated[PlasticityPreset, BeforeValidator(values.off_word)] = "default"
     strengthen: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
-    # From a quarter of an hour to a century: what is shorter or longer is no fading any more.
+    # From a quarter of an hour to a century: memory does not fade in shorter or longer times.
     half_life_days: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0.01, le=36_500)
     prune_below: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
     forget_below: Annotated[float | None, BeforeValidator(values.unset)] = Field(None, ge=0, le=1)
@@ -276,9 +276,9 @@ class Config(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _one_model_for_all(cls, given: Any) -> Any:
-        """`llm.model` is the model of each agent that has the default or none: a file may hold every default.
+        """Gives `llm.model` to each agent that has the default or none: a file may contain every default.
 
-        With `llm.local` it is that file's, and the agents get what suits a small model on a slow machine.
+        With `llm.local` it is that file's, and the agents get settings for a small model on a slow machine.
         """
         llm, agents = given.get("llm"), given.get("agents", {})
         if not (isinstance(llm, dict) and isinstance(agents, dict)):
@@ -305,8 +305,8 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `load` gives: the sources of pydantic-settings read lists as JSON alone, pass over unknown names
-        and know no `*_FILE`, so `sources` reads file and environment, and `Config()` is the defaults."""
+        """Only the values from `load`: pydantic-settings' own sources read lists as JSON only, ignore unknown names and
+        have no `*_FILE`. So `sources` reads file and environment, and `Config()` has the defaults."""
         return (init_settings,)
 
     @property
@@ -335,17 +335,17 @@ class Config(BaseSettings):
 
     @property
     def database_path(self) -> Path:
-        """The database file, where `store` is one; a relative path counts from the working directory."""
+        """The database file, if `store` is one; a relative path starts at the working directory."""
         url = self.storage.url
         return Path(url.removeprefix(SQLITE_URL)).expanduser() if url else self.data_dir / "laplaced.db"
 
     def secrets(self) -> list[str]:
-        """Every secret that is set, for what must keep them out of logs."""
+        """Every secret that is set, to be kept out of logs."""
         return [*_secrets(self), *values.passwords_of(self.storage.url)]
 
 
 def _is_default(written: object, default: object) -> bool:
-    """Whether a value of a file is the default, also where that is a duration or nothing."""
+    """Whether a value of a file is the default, also if that is a duration or nothing."""
     if isinstance(default, timedelta) and isinstance(written, str):
         written = values.duration(written)
     return written == default or (default is None and written == "")

@@ -14,11 +14,11 @@ from internal.errors import ConfigurationError
 PREFIX = "LAPLACED_"
 
 Shape = type[BaseModel]
-"""The model whose keys there are."""
+"""The model that has the valid keys."""
 
 
 def from_file(path: Path, shape: Shape) -> dict[str, Any]:
-    """The file's tree without blanks, `api_key_file` and its like read. Raises ConfigurationError, quoting nothing."""
+    """The file's tree without blanks, with files like `api_key_file` read. Raises ConfigurationError without quotes."""
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -35,7 +35,7 @@ def from_file(path: Path, shape: Shape) -> dict[str, Any]:
 
 
 def _read_files(tree: dict[str, Any], shape: Shape, above: str = "") -> None:
-    """Puts in the place of each `NAME_file` the value of NAME that stands in that file."""
+    """Replaces each `NAME_file` by NAME with the content of that file."""
     for key, value in list(tree.items()):
         field, stem = shape.model_fields.get(key), key.removesuffix("_file")
         if field is not None and _is_section(field) and isinstance(value, dict):
@@ -45,13 +45,13 @@ def _read_files(tree: dict[str, Any], shape: Shape, above: str = "") -> None:
 
 
 def _where(error: Exception) -> str:
-    """Only the line: the parser's own words quote what stands there, which may be a secret."""
+    """The line of the error: the parser's own words quote the text, which may be a secret."""
     mark = getattr(error, "problem_mark", None)
     return f" (line {mark.line + 1})" if mark else ""
 
 
 def _without_blanks(tree: dict[Any, Any]) -> dict[str, Any]:
-    """A key with nothing behind it keeps its default."""
+    """The tree without empty keys, which keep their defaults."""
     return {
         str(key): _without_blanks(value) if isinstance(value, dict) else value
         for key, value in tree.items()
@@ -84,7 +84,7 @@ def _variable(name: str, environ: Mapping[str, str], shape: Shape) -> tuple[list
 
 
 def _read_secret(name: str, path: str, *, other: str | None) -> str:
-    """`other` is the name under which the value itself is set too."""
+    """Reads a secret from a file. `other` is the name of a variable that sets the value too, which is an error."""
     if other:
         raise ConfigurationError(f"{name} and {other} are both set; keep one")
     try:
@@ -93,7 +93,7 @@ def _read_secret(name: str, path: str, *, other: str | None) -> str:
         raise ConfigurationError(f"{name}: cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{name}: {path} is not text") from None
-    if not value:  # an empty token would silently start the local Telegram instead of the real one
+    if not value:  # with an empty token the local Telegram would start instead of the real one
         raise ConfigurationError(f"{name}: {path} is empty")
     return value
 
@@ -115,7 +115,7 @@ def _is_section(field: FieldInfo) -> bool:
 
 
 def _plain(value: str, field: FieldInfo) -> Any:
-    """A whole section comes as JSON; everything else is left to its own validator."""
+    """Parses a whole section as JSON; all other values are left to their validators."""
     if not _is_section(field):
         return value
     try:
@@ -139,4 +139,4 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> None:
             base[key] = value
         elif isinstance(base[key], dict):
             merge(base[key], value)
-        # else: the file holds something else where a section belongs, and validation will say so
+        # else: the file has another value in the place of a section, which validation reports

@@ -19,7 +19,7 @@ def duration(value: object) -> object:
     if isinstance(value, timedelta):
         return value
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:  # a bare number too: nobody could tell whether 30 means seconds or minutes
+    if match is None:  # also for a bare number: 30 could mean seconds or minutes
         raise ValueError("a duration is a number and a unit, such as 0.2s, 45s, 30m or 1h")
     try:
         return timedelta(microseconds=round(Fraction(match[1]) * _MICROSECONDS[match[2]]))
@@ -60,7 +60,7 @@ def _given(value: str) -> str:
 
 
 def _stripped(value: object) -> object:
-    """A secret pasted or mounted with a line break at its end would break the header it is sent in."""
+    """The secret without a line break at its end, which would break the header in which it is sent."""
     return value.strip() if isinstance(value, str) else value
 
 
@@ -69,14 +69,14 @@ def off_word(value: object) -> object:
 
 
 def passwords_of(address: str) -> list[str]:
-    """What an address of a server holds that nobody may read, as it is written there and as it is meant."""
+    """The passwords in a server's address, as written and decoded."""
     parts = urlsplit(address)
     written = parts.password or ""
     return [word for word in (written, unquote(written), *parse_qs(parts.query).get("password", [])) if word]
 
 
 def unset(value: object) -> object:
-    return None if value == "" else value  # the environment knows no null
+    return None if value == "" else value  # environment variables have no null
 
 
 def _optional_duration(value: object) -> object:
@@ -97,7 +97,7 @@ Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
 Secret = Annotated[SecretStr, BeforeValidator(_stripped)]
 Network = Annotated[str, AfterValidator(_network)]
 Port = Annotated[int, Field(ge=0, le=65535)]
-"""0 lets the system choose a free one."""
+"""A port; 0 lets the system choose a free one."""
 
 
 class Section(BaseModel):
