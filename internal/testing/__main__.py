@@ -27,7 +27,7 @@ async def _serve(model: ScriptedModel) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serve until interrupted. FILE is JSON as for `POST /script`, or Python with `configure(model)`."""
+    """Serves until interrupted. FILE is JSON as for `POST /script`, or Python with `configure(model)`."""
     parser = argparse.ArgumentParser(prog="python -m internal.testing", description=main.__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--script", type=Path)

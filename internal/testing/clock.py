@@ -6,7 +6,7 @@ FIRST_MOMENT = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 
 
 class FrozenClock:
-    """A clock that moves only when moved."""
+    """A clock that moves only by `advance`."""
 
     def __init__(self, now: datetime = FIRST_MOMENT) -> None:
         self._now = now
@@ -15,7 +15,7 @@ class FrozenClock:
         return self._now
 
     def advance(self, by: timedelta | float) -> datetime:
-        """Move forward (or back) by a timedelta or by seconds; the new time."""
+        """Moves the clock forward (or back) by a timedelta or seconds. Returns the new time."""
         self._now += by if isinstance(by, timedelta) else timedelta(seconds=by)
         return self._now
 

@@ -1,4 +1,4 @@
-"""What stands in a form that was sent."""
+"""Reads a form that was sent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The prompt cache of an OpenAI server: prompts that begin like an earlier one are charged less."""
+"""The prompt cache of an OpenAI server: a prompt with the beginning of an earlier one costs less."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(r"\w{1,4}|[^\w\s]")
 
 @dataclass(slots=True)
 class PrefixCache:
-    """Remembers every prompt by its blocks. Tokens are four letters or a sign: near to real ones, and quick."""
+    """Remembers every prompt by its blocks. A token is four letters or a sign, similar to real ones and fast."""
 
     _seen: set[int] = field(default_factory=set)
 

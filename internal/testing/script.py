@@ -1,4 +1,4 @@
-"""Scripted answers of a model, and ways in which it can be made to fail."""
+"""Scripted answers and failures of a model."""
 
 import re
 import time
@@ -16,7 +16,7 @@ KINDS = frozenset((*_CHAT, *_WIRE, *_EMBEDDINGS))
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A way to go wrong instead of answering.
+    """A failure instead of an answer.
 
     `kind` is one of: status (with `status`, `retry_after`, `body`: JSON, or a text), error_body (HTTP 200 holding
     an error of `status`), choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`,
@@ -41,7 +41,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as it arrived, `at` seconds of a clock that only counts forward."""
+    """One request as it arrived, `at` seconds of a monotonic clock."""
 
     path: str
     headers: dict[str, str]
@@ -55,7 +55,7 @@ class Asked:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The messages, of each its text alone."""
+        """The messages with only their texts."""
         return [message | {"content": _words(message["content"])} for message in self.body.get("messages", [])]
 
     @property
@@ -70,14 +70,14 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """Everything that was sent, for matching: the messages' contents, or the texts to embed."""
+        """All sent texts, for matching: the messages' contents, or the texts to embed."""
         other = self.body.get("input", self.body.get("file", {}).get("name", ""))
         texts = [m["content"] for m in self.messages] or other
         return "\n".join([texts] if isinstance(texts, str) else texts)
 
 
 def _words(content: Any) -> Any:
-    """The text of a message that may be written in parts."""
+    """The text of a message, which may consist of parts."""
     if not isinstance(content, list):
         return content
     return "\n".join(part["text"] for part in content if part["type"] == "text")

@@ -25,9 +25,9 @@ class ScriptedModel:
 
     `async with ScriptedModel() as model:` then `model.url`. Chat for a model without a fitting step is refused with
     400, so that a forgotten script shows. Embeddings need no script; steps for their model name are faults. The model
-    name `*` is every model. `refused_formats` are response_format types answered with 400, as small
-    servers do; `tools` and `pictures` among them refuse those. Usage tells the cached tokens of a prompt as OpenAI's
-    servers do. `offered` are the models that it lists.
+    name `*` is every model. `refused_formats` are response_format types answered with 400, as by small
+    servers; `tools` and `pictures` among them refuse those. Usage contains the cached tokens of a prompt like OpenAI's.
+    `offered` are the models that it lists.
     """
 
     port: int = 0
@@ -50,16 +50,16 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def script(self, model: str, *answers: Answer | Step) -> None:
-        """Append answers for a model, each given once, in order; a callable is given whenever it is reached."""
+        """Appends answers for a model, each given once, in order; a callable is given whenever it is reached."""
         steps = [a if isinstance(a, Step) else Step(a, times=None if callable(a) else 1) for a in answers]
         self._steps.setdefault(model, []).extend(steps)
 
     def always(self, model: str, answer: Answer, match: str | None = None) -> None:
-        """Append an answer that is never used up."""
+        """Appends an answer that is never used up."""
         self.script(model, Step(answer, match, times=None))
 
     def forget(self, model: str | None = None) -> None:
-        """Drop the script of one model, or of all."""
+        """Drops the script of one model, or of all."""
         if model is None:
             self._steps.clear()
         else:
@@ -70,7 +70,7 @@ class ScriptedModel:
         return [request for request in self.requests if request.model == model]
 
     async def wait_for(self, model: str, count: int = 1, within: float = 120.0) -> list[Asked]:
-        """The requests to this model once there are `count`. TimeoutError if they do not come in `within` seconds."""
+        """The requests to this model once there are `count`. Raises TimeoutError after `within` seconds."""
         async with asyncio.timeout(within), self._arrived:
             await self._arrived.wait_for(lambda: len(self.asked(model)) >= count)
         return self.asked(model)
@@ -235,13 +235,13 @@ class ScriptedModel:
             {"object": "embedding", "index": index, "embedding": _wire_vector(vector, as_base64)}
             for index, vector in enumerate(vectors)
         ]
-        # The last row comes first: `index` decides, and a client that trusts the order must be caught.
+        # The last row comes first, so that a client that trusts the order instead of `index` fails.
         return web.json_response(
             {"object": "list", "data": rows[::-1], "model": asked.model, "usage": self._usage(asked, "")}
         )
 
     async def _transcribe(self, request: web.Request) -> web.StreamResponse:
-        """Answers with the scripted text, to any sound."""
+        """Answers any sound with the scripted text."""
         asked = await self._record(request)
         reply = self._answer(asked)
         if reply is None:
@@ -254,7 +254,7 @@ class ScriptedModel:
         return web.json_response({"text": text, "usage": {"type": "duration", "seconds": 1}})
 
     async def _speak(self, request: web.Request) -> web.StreamResponse:
-        """Answers with the head of an Ogg file and the words, where no fault is ordered."""
+        """Answers with the head of an Ogg file and the words, unless the script has a fault."""
         asked = await self._record(request)
         reply = self._answer(asked)
         if isinstance(reply, Fault):
@@ -313,7 +313,7 @@ def _fault_error(fault: Fault) -> dict[str, Any]:
 
 
 def _whole_failure(fault: Fault) -> web.Response:
-    """A complete HTTP answer that is wrong in itself."""
+    """A complete HTTP answer that is a failure."""
     match fault.kind:
         case "status":
             return _error(fault.status, "scripted failure", fault.retry_after, fault.body)
@@ -334,7 +334,7 @@ def _text(reply: str | dict[str, Any] | list[Any]) -> str:
 
 
 def _calls(calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Scripted calls, `{"name": ..., "arguments": {...}}`, as servers write them."""
+    """Converts scripted calls, `{"name": ..., "arguments": {...}}`, to the form of servers."""
     return [
         {
             "id": f"call_{position}",

@@ -1,4 +1,4 @@
-"""Embeddings without a model: deterministic, and similar for texts that share letters."""
+"""Deterministic embeddings without a model, similar for texts that share letters."""
 
 import zlib
 from collections.abc import Sequence
