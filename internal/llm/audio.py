@@ -1,4 +1,4 @@
-"""Sound into text and text into sound, over the OpenAI wire format."""
+"""Converts sound to text and text to sound in the OpenAI wire format."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ TRANSCRIPTIONS_PATH: Final = "audio/transcriptions"
 SPEECH_PATH: Final = "audio/speech"
 
 _VOICE: Final = re.compile(rb"OggS|ID3|\xff[\xe2-\xff]|....ftyp", re.DOTALL)
-"""Ogg, MP3 and M4A, which Telegram takes for voice messages. Some servers write MP3 whatever is asked."""
+"""Ogg, MP3 and M4A, which Telegram accepts as voice messages. Some servers always return MP3."""
 
 
 class OpenAIAudio:
@@ -33,7 +33,7 @@ class OpenAIAudio:
         await self._endpoint.aclose()
 
     async def transcribe(self, request: AudioRequest, sound: bytes, name: str, mime: str) -> str:
-        """What is said in a sound; "" where nothing is. Raises ModelError as a ChatModel does."""
+        """The words in a sound; "" if there are none. Raises ModelError like a ChatModel."""
         fields = aiohttp.FormData()
         fields.add_field("file", sound, filename=name, content_type=mime)
         fields.add_field("model", request.model)
@@ -50,7 +50,7 @@ class OpenAIAudio:
             return text.strip()
 
     async def speak(self, request: AudioRequest, text: str, voice: str) -> bytes:
-        """The text as sound that Telegram takes for a voice message, best in Ogg with Opus. Raises ModelError."""
+        """Speaks a text as a sound that Telegram accepts as a voice message, at best Ogg Opus. Raises ModelError."""
         body = {"model": request.model, "input": text, "voice": voice, "response_format": "opus"}
         with observed(request, self._observers) as call:
             sound = await self._endpoint.post(SPEECH_PATH, body, _deadline(request))
@@ -65,6 +65,6 @@ def _deadline(request: AudioRequest) -> float:
 
 
 def _counted(usage: Any) -> dict[str, Any]:
-    """The usage of an audio call in the names of a chat's."""
+    """The usage of an audio call with the keys of a chat's."""
     known = usage if isinstance(usage, dict) else {}
     return {"prompt_tokens": known.get("input_tokens"), "completion_tokens": known.get("output_tokens")} | known

@@ -18,17 +18,17 @@ from internal.llm.wire import read_usage
 
 EMBEDDINGS_PATH = "embeddings"
 BATCH = 32
-"""Texts per call. Reading 32 x 3,072 numbers blocks the event loop for 1 ms as base64 and 4 ms as text (measured)."""
+"""Most texts of a call. 32 x 3,072 numbers block the event loop for 1 ms as base64 and 4 ms as text (measured)."""
 MAX_CHARACTERS = 6000
-"""Characters of one text. The specified model reads 2,048 tokens; some servers refuse longer texts."""
+"""Most characters of one text. The specified model reads 2,048 tokens; some servers refuse longer texts."""
 SHORTEST_CUT = 200
-"""Characters from which a text is cut in half where it is too long."""
+"""Fewest characters of a text that is cut in half if it is too long for the model."""
 SPECIFIED_PEOPLE_THRESHOLD = 0.65
-"""Source: people-graph specification, for google/gemini-embedding-001."""
+"""The threshold for people; source: people-graph specification, for google/gemini-embedding-001."""
 
 
 class OpenAIEmbedder:
-    """An Embedder on one server. Queries and documents are embedded alike. Close it with `aclose`."""
+    """An Embedder on one server. Queries and documents are embedded in the same way. Close it with `aclose`."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class OpenAIEmbedder:
         await self._endpoint.aclose()
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """As in `Embedder`; also raises ModelReplyInvalid for vectors of the wrong number, size or content."""
+        """Embeds like `Embedder`; also raises ModelReplyInvalid for vectors of the wrong number, size or content."""
         return await self._embed(texts, user_id)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
@@ -81,7 +81,7 @@ class OpenAIEmbedder:
         return vectors
 
     async def _fitting(self, texts: list[str], user_id: int | None) -> Vectors:
-        """The vectors of the beginnings that a model of a small context can read: some read 512 tokens."""
+        """The vectors of the texts' beginnings that fit into the model's context: some models read 512 tokens."""
         longest = max(map(len, texts))
         try:
             return await self._call(texts, user_id)
@@ -100,7 +100,7 @@ class OpenAIEmbedder:
             return read_vectors(answer, len(texts), self._dimensions)
 
     async def _ask(self, texts: list[str], deadline: float) -> dict[str, Any]:
-        """Asks with all parameters, then with those that the server accepts, which are remembered."""
+        """Sends all parameters first, then only those that the server accepts, which are remembered."""
         extras = self._extras
         while True:
             body = {"model": self._model, "input": texts, **extras}
@@ -151,7 +151,7 @@ def _read_vector(raw: object, dimensions: int) -> Vectors:
 
 
 def _read_answer(data: bytes, model: str) -> dict[str, Any]:
-    """The answer's object; raises the error of an error answer. orjson, since json needs 19 ms for the numbers."""
+    """The answer's object; raises the error of an error answer. Uses orjson: json needs 19 ms for the numbers."""
     try:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError:

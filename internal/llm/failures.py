@@ -28,7 +28,7 @@ _FORMAT_WORDS = re.compile(
     re.IGNORECASE,
 )
 _KEY_WORDS = re.compile(r"\bapi.?key\b", re.IGNORECASE)
-"""What says that the key is wrong where the status is 400: Gemini and xAI."""
+"""Words for a wrong key with status 400: Gemini and xAI."""
 
 _OVERFLOW_CODES = re.compile(r"context_length|context_size|request_too_large|above_max_length", re.IGNORECASE)
 _OVERFLOW_WORDS = re.compile(
@@ -36,10 +36,10 @@ _OVERFLOW_WORDS = re.compile(
     r"|(?:exceed|max(?:imum)?|reduce the)\b[^.]{0,40}? (?:context|prompt|length)|max_tokens must be at least 1",
     re.IGNORECASE,
 )
-"""What says that a request is too long where neither a status nor a code does: something read exceeds something.
+"""Words for a too long request without a status or code for it: something read exceeds something.
 
 Servers without a code: OpenRouter, which also quotes the provider's words under `metadata.raw`; vLLM, LM Studio, Ollama
-(where it does not cut the prompt in silence), Gemini. llama.cpp has a code and says it with 400, 500 or 200.
+(if it does not silently cut the prompt), Gemini. llama.cpp has a code and sends it with 400, 500 or 200.
 """
 
 _UNKNOWN_MODEL_CODES = re.compile(r"model_not_found|model_decommissioned|\bparam=model\b", re.IGNORECASE)
@@ -48,7 +48,7 @@ _UNKNOWN_MODEL_WORDS = re.compile(
     r"|\bmodel\b[^.]{0,60}? (?:not found|does ?n.?t exist|not exist|not available|decommissioned)",
     re.IGNORECASE,
 )
-"""What says that there is no such model where neither 404 nor a code does, once its name is replaced by `model`.
+"""Words for an unknown model without 404 or a code for it, after its name is replaced by `model`.
 
 Servers that answer 400 without a code: OpenRouter ("X is not a valid model ID"), llama.cpp, older LM Studio.
 """
@@ -82,7 +82,7 @@ def _by_status(status: int, answer: Any, message: str, headers: Mapping[str, str
 
 
 def _known(status: int, answer: Any, message: str, model: str) -> ModelError | None:
-    """The error for a request that is too long or a model that is not there, which servers say in many ways."""
+    """The error for a too long request or an unknown model, which servers report in many ways."""
     if status < 400 or status in (401, 402, 403, 429):
         return None
     kind, said = _kind(answer), _message(answer)

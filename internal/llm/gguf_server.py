@@ -1,7 +1,7 @@
 """The process of a local model: `python -m internal.llm.gguf_server --model FILE.gguf`.
 
-Prints one line, `READY http://127.0.0.1:PORT`, when it answers in the OpenAI wire format. Ends on SIGTERM, on SIGINT,
-and when its parent dies. Exit code 1, with one line on stderr, when the file is no model that it can read.
+It prints the line `READY http://127.0.0.1:PORT` once it answers in the OpenAI wire format, and ends on SIGTERM, on
+SIGINT, and when its parent dies. If it cannot read the file, it exits with code 1 and one line on stderr.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 from typing import Final
 
 KEY: Final = "LAPLACED_MODEL_PROCESS_KEY"
-"""The variable with the key that callers have to show: other users of the machine can reach loopback too."""
+"""The variable with the key that callers must send: other users of the machine can reach loopback too."""
 
 _PARENT_CHECK: Final = 0.5
 
@@ -21,7 +21,7 @@ def main() -> int:
     options = _parse()
     try:
         import xllamacpp
-    except ImportError as error:  # of a library of the system, which is not in the wheel
+    except ImportError as error:  # for a library of the system that is not in the wheel
         print(f"llama.cpp cannot be loaded: {error}; Debian has libgomp.so.1 in libgomp1", file=sys.stderr)
         return 1
     stopped: list[int] = []
@@ -37,7 +37,7 @@ def main() -> int:
     parameters.verbosity = 0
     try:
         server = xllamacpp.Server(parameters)
-    except RuntimeError:  # whose words only say that it failed
+    except RuntimeError:  # its words only say that it failed
         print(
             f"{options.model} cannot be loaded: is it a whole GGUF model, and is there memory for it?", file=sys.stderr
         )

@@ -1,4 +1,4 @@
-"""Requests to and replies of language models, independent of any provider, the two ports, and calls as observed."""
+"""Requests and replies of language models for all providers, the interfaces of models, and observers of calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a model may call while it answers; `parameters` is the JSON schema of its arguments."""
+    """A tool that a model may call while it answers; `parameters` is the JSON schema of its arguments."""
 
     name: str
     description: str
@@ -26,9 +26,9 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model wants; `arguments` are JSON as it wrote it.
+    """A model's call of a tool; `arguments` are JSON as it wrote it.
 
-    `echo` is what the server wants back with the call, such as Gemini's signature of its thoughts.
+    `echo` are values that the server wants back with the call, such as Gemini's signature of its thoughts.
     """
 
     id: str
@@ -39,9 +39,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """`calls` are those an assistant's message makes; a message of the role `tool` answers the one with `call_id`.
+    """`calls` are those of an assistant's message; a message of the role `tool` answers the one with `call_id`.
 
-    `pictures` are shown with a user's message, as data URLs. `echo` is what the server wants back with its own message.
+    `pictures` of a user's message are data URLs. `echo` are values that the server wants back with its own message.
     """
 
     role: Role
@@ -63,10 +63,10 @@ class ReplySchema:
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One model call. `agent` is the caller's name (metrics, cost); `timeout` is seconds for the whole reply,
-    `first_token` until a streamed one begins (thoughts count), None: as long.
+    `first_token` seconds until a streamed one begins (thoughts count), None: `timeout`.
 
-    `along` are the agents that share its answer. `reasoning_effort` is how much a model that thinks may think
-    ("low"), None what it does by itself. `needs_pictures`: without those of its messages it is not to be asked.
+    `along` are the agents that share its answer. `reasoning_effort` limits a thinking model's thoughts ("low"),
+    None: the model's default. `needs_pictures`: it is not sent to a model that refuses the pictures.
     """
 
     agent: str
@@ -92,8 +92,8 @@ class ChatRequest:
 class Usage:
     """Tokens and money of one call; `cost_usd` is what the provider reported, else 0.
 
-    `cached_tokens` are those of the prompt that the provider had read before: it takes less for them. `estimated` if
-    the call was broken off before the provider reported them.
+    `cached_tokens` are the prompt's tokens from the provider's cache, which cost less. `estimated` if the call was
+    cancelled before the provider reported them.
     """
 
     prompt_tokens: int = 0
@@ -114,7 +114,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`calls` are tools that the model wants to use before it answers, `echo` what goes back with them."""
+    """A reply. `calls` are tools that the model wants to use before it answers, `echo` is sent back with them."""
 
     text: str
     model: str
@@ -125,7 +125,7 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class ChatDelta:
-    """A piece of a streamed reply. The last one carries the whole reply in `final` and an empty `text`."""
+    """A piece of a streamed reply. The last one has the whole reply in `final` and an empty `text`."""
 
     text: str
     final: ChatReply | None = None
@@ -155,14 +155,14 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Stored with every vector; vectors of different names are never compared."""
+        """The name that is stored with every vector; vectors with different names are never compared."""
 
     @property
     def dimensions(self) -> int: ...
 
     @property
     def people_threshold(self) -> float:
-        """The least cosine in [-1, 1], calibrated for this model, at which a person counts as found."""
+        """The least cosine in [-1, 1] of a found person, calibrated for this model."""
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...
 
@@ -188,7 +188,7 @@ class EmbeddingReply:
 
 @dataclass(frozen=True, slots=True)
 class AudioRequest:
-    """One call that turns sound into text or text into sound; `messages` say so in its receipt."""
+    """One call that converts sound to text or text to sound; `messages` describe it in its receipt."""
 
     agent: str
     model: str
@@ -200,7 +200,7 @@ class AudioRequest:
 
 @dataclass(frozen=True, slots=True)
 class AudioReply:
-    """`text` is a transcript."""
+    """The reply of an audio call; `text` is a transcript."""
 
     model: str
     usage: Usage = field(default_factory=Usage)
@@ -213,9 +213,9 @@ Reply = ChatReply | EmbeddingReply | AudioReply
 
 class CallObserver(Protocol):
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
-        """Called once for every call, on the event loop: must return at once and raise nothing.
+        """Observes the end of every call, on the event loop: must return at once and raise nothing.
 
         A failed call has an `error`, and also a `reply` if the provider reported its cost. A cancelled call (stop
-        button) has no error. If either broke off while the reply came in, it has the partial reply with estimated
-        usage; before that, no reply.
+        button) has no error. If either ended during the reply, it has the partial reply with estimated usage; if it
+        ended before, no reply.
         """

@@ -15,16 +15,16 @@ from internal.errors import ConfigurationError, LaplacedError
 from internal.llm import transport
 
 HUB: Final = "https://huggingface.co"
-"""The hub of model files, unless its own variable HF_ENDPOINT names a mirror."""
+"""The hub of model files, unless the hub's variable HF_ENDPOINT names a mirror."""
 
 _OF_A_HUB = re.compile(r"([\w.-]+/[\w.-]+)/([\w./-]+\.gguf)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONNECT_S, _SILENT_S = 15.0, 60.0
 _ATTEMPTS: Final = 5
-"""How often a download that breaks is taken up again where it stopped."""
+"""The number of times that a broken download is continued."""
 
 Progress = Callable[[int, int], None]
-"""Is told the bytes that are there, and all of them (0: unknown)."""
+"""Called with the number of downloaded bytes and of all bytes (0: unknown)."""
 
 
 class DownloadFailed(LaplacedError):
@@ -34,7 +34,7 @@ class DownloadFailed(LaplacedError):
 async def model_file(named: str, folder: Path, progress: Progress) -> Path:
     """The file of `llm.local`: a path, or OWNER/REPO/FILE.gguf of the hub, kept in `folder`.
 
-    Raises ConfigurationError for what is neither, and DownloadFailed; what came until then is kept and gone on with.
+    Raises ConfigurationError for other names, and DownloadFailed; a partial download is kept and continued later.
     """
     path = await asyncio.to_thread(Path(named).expanduser)
     if await asyncio.to_thread(path.is_file):
@@ -73,9 +73,9 @@ async def _download(url: str, target: Path, progress: Progress) -> None:
 
 
 async def _go_on(client: httpx.AsyncClient, url: str, part: Path, progress: Progress) -> str:
-    """Downloads what is missing behind what is there; the SHA-256 that the hub says, or nothing.
+    """Downloads the missing rest of a file. Returns the SHA-256 that the hub reports, or nothing.
 
-    The hub says it in the answer before it redirects to where the file lies, and so is asked first.
+    The hub reports it in the answer that redirects to the file, and so is asked first.
     """
     head = await client.head(url)
     if head.status_code >= 400:
@@ -87,7 +87,7 @@ async def _go_on(client: httpx.AsyncClient, url: str, part: Path, progress: Prog
         return said if _SHA256.fullmatch(said) else ""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={there}-"} if there else {})
     async with client.stream("GET", url, headers=headers, follow_redirects=True) as answer:
-        if answer.status_code == 416:  # more is there than the hub has: another file by now
+        if answer.status_code == 416:  # the part is longer than the hub's file, which is another one by now
             os.unlink(part)
             raise httpx.ReadError("begun again")
         if answer.status_code >= 400:

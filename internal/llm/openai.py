@@ -18,16 +18,16 @@ from internal.llm.wire import FORMATS, Dialect, ReplyDraft, chat_body, read_json
 CHAT_PATH = "chat/completions"
 
 REFUSED_S = 3600.0
-"""How long a model is asked without tools or pictures after it refused them."""
+"""Seconds for which a model gets no tools or pictures after it refused them."""
 
 _DONE = "[DONE]"
 _OPTIONAL = ("tools", "pictures")
-"""What a model is offered again after a while, since servers are updated."""
+"""Features that a model is offered again after a while, because servers are updated."""
 
 
 @dataclass(slots=True)
 class Call:
-    """The reply or the error with which a call ended."""
+    """The reply or the error of a call that ended."""
 
     reply: Reply | None = None
     error: ModelError | None = None
@@ -35,7 +35,7 @@ class Call:
 
 @contextmanager
 def observed(request: Request, observers: Sequence[CallObserver]) -> Iterator[Call]:
-    """Reports the call made inside to the observers, however it ends."""
+    """Reports the end of the call in the block to the observers, whatever its outcome."""
     call, started = Call(), time.monotonic()
     try:
         yield call
@@ -62,13 +62,13 @@ class OpenAIChat:
         await self._endpoint.aclose()
 
     def refused(self, model: str) -> list[str]:
-        """What the server was found not to take for a model: tools, JSON schemas ..., in its words of the wire."""
+        """The features that the server refused for a model (tools, JSON schemas ...), by their wire names."""
         dialect = self._dialects.get(model, Dialect())
         left_out = [one for one in _OPTIONAL if not getattr(dialect, one)]
         return [*left_out, *FORMATS[: FORMATS.index(dialect.reply_format)]]
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Returns the whole reply at once. Raises as `ChatModel`."""
+        """Returns the whole reply at once. Raises like `ChatModel`."""
         deadline = asyncio.get_running_loop().time() + request.timeout
         with observed(request, self._observers) as call:
             dialect = self._dialect(request)
@@ -85,7 +85,7 @@ class OpenAIChat:
                     return reply
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatDelta, None]:
-        """Yields the reply piece by piece. Raises as `ChatModel`; errors of the end come after the last piece."""
+        """Yields the reply piece by piece. Raises like `ChatModel`; errors of the end come after the last piece."""
         deadline = asyncio.get_running_loop().time() + request.timeout
         with observed(request, self._observers) as call:
             dialect, begun = self._dialect(request), False
@@ -93,7 +93,7 @@ class OpenAIChat:
                 try:
                     async with aclosing(self._deltas(request, dialect, deadline, call)) as deltas:
                         async for delta in deltas:
-                            if not begun:  # the reader may leave after the last piece, so not at the end
+                            if not begun:  # not at the end, because the reader may leave after the last piece
                                 self._accepted(request, dialect)
                             begun = True
                             yield delta
@@ -128,7 +128,7 @@ class OpenAIChat:
                 async for words in pieces:
                     if words:
                         yield ChatDelta(words)
-        except BaseException as error:  # stopped or cut off: the provider bills what it has written until then
+        except BaseException as error:  # stopped or cut off: the provider bills the text until then
             if draft.begun or (opened and not isinstance(error, ModelError)):
                 call.reply = draft.broken_off(request)
             if not draft.heard and isinstance(error, ModelUnavailable) and first <= asyncio.get_running_loop().time():
@@ -143,9 +143,9 @@ class OpenAIChat:
     async def _pieces(
         self, response: aiohttp.ClientResponse, draft: ReplyDraft, first: float, deadline: float
     ) -> AsyncGenerator[str, None]:
-        """Yields the words as they come, up to the end, the provider's error or a broken connection."""
+        """Yields the words as they arrive, up to the end, the provider's error or a broken connection."""
         if "text/event-stream" not in response.headers.get("Content-Type", ""):
-            # Some servers answer (or fail) in one piece although a stream was requested, or call a stream plain text.
+            # Some servers answer (or fail) in one piece instead of a stream, or declare a stream as plain text.
             whole = await self._endpoint.read(response, deadline)
             known = events_in(whole)
             if not known:
@@ -176,7 +176,7 @@ class OpenAIChat:
         return replace(known, tools=offered("tools", bool(request.tools)), pictures=pictures)
 
     def _accepted(self, request: ChatRequest, dialect: Dialect) -> None:
-        """Remembers what the model takes; that it takes no tools or pictures only for an hour."""
+        """Remembers the features that the model accepts; a refusal of tools or pictures only for an hour."""
         tried = self._dialect(request)
         for one in _OPTIONAL:
             if getattr(tried, one) and not getattr(dialect, one):
@@ -185,7 +185,7 @@ class OpenAIChat:
 
 
 def _plainer(dialect: Dialect, rejection: ModelRefused, request: ChatRequest, *, streaming: bool) -> Dialect:
-    """The next dialect to try; raises the rejection when there is none. What is too long may be so by its pictures."""
+    """The next dialect to try; raises the rejection if there is none. A too long request is tried without pictures."""
     if isinstance(rejection, ModelContextExceeded):
         if dialect.pictures and request.shows_pictures:
             return replace(dialect, pictures=False)

@@ -1,4 +1,4 @@
-"""The model servers that are offered by name, and those of them that answer on this machine."""
+"""The model servers that are offered by name, and the search for those that answer on this machine."""
 
 import asyncio
 import contextlib
@@ -16,13 +16,13 @@ from internal.errors import LaplacedError
 from internal.llm.transport import Endpoint
 
 LOOK_FOR_S = 0.3
-"""Seconds: a server on this machine answers within some milliseconds, or is not there."""
+"""Seconds to wait for a server on this machine, which answers within some milliseconds or is absent."""
 LIST_FOR_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A model server: `key` is the page where one gets a key (empty: it needs none), `model` a good choice."""
+    """A model server: `key` is the page for getting a key (empty: it needs none), `model` a good choice."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Preset:
 
     @property
     def url(self) -> str:
-        """The address; of a server on this machine with the port that its own variable names."""
+        """The address; for a server on this machine with the port from the server's own variable."""
         named = re.search(r"(?:^|:)(\d+)/?$", os.environ.get(self.port_from, "")) if self.port_from else None
         return self.base_url or f"http://127.0.0.1:{named[1] if named else self.port}/v1"
 

@@ -9,9 +9,9 @@ _LONGEST_TAG = max(map(len, _NAMES)) + len("</>")
 
 
 class ThoughtFilter:
-    """Removes `<think>` blocks from a streamed text, wherever it is cut into pieces.
+    """Removes `<think>` blocks from a streamed text, also if a tag is split between pieces.
 
-    A tag inside `code` is text: people ask about such tags. A block that never ends hides everything after it.
+    A tag inside `code` is text: people ask about such tags. A block without an end hides all text after it.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class ThoughtFilter:
 def without_thoughts(text: str) -> str:
     """A whole reply without its `<think>` blocks and surrounding space.
 
-    Servers whose template opens the block itself send only its end: then everything up to it is thought.
+    Servers whose template opens the block send only its end: then all text before it is thought.
     """
     thoughts = ThoughtFilter()
     words = thoughts.feed(text) + thoughts.finish()

@@ -10,7 +10,7 @@ from typing import Any, Final
 def count_tokens(text: str) -> int:
     """The number of tokens of a text in the o200k_base vocabulary.
 
-    Exact for recent OpenAI models and an approximation for all others, whose tokenizers are not public or not
+    The number is exact for recent OpenAI models and an approximation for others, whose tokenizers are not public or not
     installed: budgets need a margin. The first call loads the vocabulary (see `load`); after that a page of text takes
     less than a millisecond. No token spans the space between two words, so words are counted one by one and the counts
     cached.

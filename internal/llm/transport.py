@@ -22,15 +22,15 @@ ALLOW_MODEL_REQUESTS = True
 """False in tests: then only loopback addresses may be called, so that no test costs money."""
 
 RETRY_PAUSES = (0.1, 0.4)
-"""Seconds before repeating a request whose connection broke before an answer. Outages are the caller's."""
+"""Seconds before each repetition of a request whose connection broke before an answer. The caller handles outages."""
 CONNECT_TIMEOUT = 10.0
 ERROR_LIMIT = 64 * 1024
 KEPT_S = 5.0
-"""Seconds for which an unused connection is kept: some servers close theirs after as many."""
+"""Seconds for which an unused connection is kept: some servers close theirs after the same time."""
 SHORTEST_SECRET = 8
-"""Characters. Shorter keys are made up for servers that need none, such as "x"; replies hold such words by chance."""
+"""Characters of the shortest redacted key. Shorter ones such as "x" are placeholders and occur in replies by chance."""
 REPLY_LIMIT = 8 * 1024 * 1024
-"""Bytes. A reply of 4,096 tokens is about 20 KiB, 32 vectors of 3,072 numbers as text 2.2 MiB."""
+"""Most bytes of a reply: 4,096 tokens are about 20 KiB, 32 vectors of 3,072 numbers as text 2.2 MiB."""
 
 
 class ModelRequestsForbidden(ModelRefused):
@@ -60,7 +60,7 @@ class Endpoint:
         self._headers = _authorization(api_key.strip())
         if user and not api_key.strip():
             self._headers["Authorization"] = aiohttp.encode_basic_auth(user, password, "utf-8")
-        # A proxy of the environment is for other machines, not for this one.
+        # The environment's proxy is not used for this machine.
         self._proxy = None if self.local else _proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
 
@@ -69,7 +69,7 @@ class Endpoint:
             await self._session.close()
 
     async def get(self, path: str, deadline: float) -> bytes:
-        """Returns the whole answer. Raises as `post`."""
+        """Returns the whole answer. Raises what `post` raises."""
         async with self.open(path, None, deadline) as response:
             return await self._read(response, deadline, self._reply_limit)
 
@@ -79,7 +79,7 @@ class Endpoint:
             return await self._read(response, deadline, self._reply_limit)
 
     async def events(self, response: aiohttp.ClientResponse, until: Callable[[], float]) -> AsyncGenerator[str, None]:
-        """Yields the data of each server-sent event of an opened response; each is waited for until then."""
+        """Yields the data of each server-sent event of an opened response; `until` returns the next one's deadline."""
         stream, chunks, size = EventStream(), response.content.iter_any(), 0
         while (chunk := await self._next(chunks, until())) is not None:
             size += len(chunk)
@@ -113,7 +113,7 @@ class Endpoint:
         return await self._read(response, deadline, self._reply_limit)
 
     def without_secrets(self, error: ModelError) -> ModelError:
-        """Redacts the error's message: a key that was streamed in pieces is complete only there."""
+        """Redacts the error's message, in which a key that was streamed in pieces is complete."""
         error.args = tuple(self._redact(str(arg)) for arg in error.args)
         return error
 
@@ -136,11 +136,11 @@ class Endpoint:
                 return await self._client().request(verb, self._url + path, allow_redirects=False, **asked)
         except (aiohttp.ClientError, TimeoutError) as error:
             translated = self._translate(error)
-        # Raised outside the handler: aiohttp's exception carries the request, and with it the key.
+        # Raised outside the handler, because aiohttp's exception holds the request with the key.
         raise translated
 
     def _client(self) -> aiohttp.ClientSession:
-        """The connections, which belong to the event loop that is running."""
+        """The connections, which belong to the running event loop."""
         if self._session is None:
             believes = ssl_context(self._url, environment=not self.local) or True
             self._session = aiohttp.ClientSession(
@@ -190,7 +190,7 @@ class Endpoint:
         return body
 
     def _translate(self, error: aiohttp.ClientError | TimeoutError) -> ModelError:
-        """Returns our error with a fixed sentence, since aiohttp's own may quote addresses and headers."""
+        """Returns our error with a fixed sentence, because aiohttp's may quote addresses and headers."""
         match error:
             case aiohttp.ClientConnectorError():
                 return _Broken(f"the model server {self.host} cannot be reached")

@@ -1,8 +1,8 @@
 """Transcripts by a Whisper model on this machine: a process for each sound, so that its memory is free afterwards.
 
 `python -m internal.llm.whisper MODEL_FOLDER LANGUAGE` reads a sound of any kind from stdin and prints its words, a line
-for each sentence. LANGUAGE is the speaker's usual one, which holds where the model cannot tell what it hears. Exit code
-1, with one line on stderr, when the model or the sound cannot be read.
+for each sentence. LANGUAGE is the speaker's usual one, used if the model does not recognise the language. If the model
+or the sound cannot be read, it exits with code 1 and one line on stderr.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from internal.errors import ModelRefused
 _NICENESS: Final = 5
 
 _CERTAIN: Final = 0.5
-"""The chance from which the language that the model hears counts: it takes a machine's Russian for Armenian at 0.15."""
+"""The least probability of a language that the model recognises: it gave Armenian 0.15 for a machine's Russian."""
 
 
 def installed() -> bool:
-    """Whether the extra `voice` is there."""
+    """Whether the extra `voice` is installed."""
     return find_spec("faster_whisper") is not None
 
 
 async def transcribe(model: Path, sound: bytes, lang: str) -> str:
-    """What is said in a sound by a speaker of `lang` (ISO 639-1). The process ends with the call.
+    """The words in a sound by a speaker of `lang` (ISO 639-1). The process ends with the call.
 
-    Raises ModelRefused where the sound cannot be read.
+    Raises ModelRefused if the sound cannot be read.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", __name__, str(model), lang, stdin=PIPE, stdout=PIPE, stderr=PIPE

@@ -1,4 +1,4 @@
-"""The OpenAI chat format: request bodies in the dialect a server understands, and parsed replies."""
+"""The OpenAI chat format: request bodies in the dialect that a server understands, and parsed replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from internal.llm.strip_thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")
-"""Ways to ask for JSON, strictest first; with the last only the prompt asks for it."""
+"""Response formats for JSON, strictest first; with the last only the prompt asks for JSON."""
 
 _NEWER_KEY = "max_completion_tokens"
 _PICTURE_WORDS = re.compile(r"image|vision|multi.?modal|picture", re.IGNORECASE)
@@ -27,9 +27,9 @@ _SYSTEM_WORDS = re.compile(
 )
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens"})
 _ECHOED = ("reasoning_content", "reasoning_details")
-"""Thoughts that a server wants back with the calls they led to: DeepSeek, Kimi, OpenRouter."""
+"""Keys of thoughts that a server wants back with the resulting calls: DeepSeek, Kimi, OpenRouter."""
 _OF_CALL = frozenset({"index", "id", "type", "function"})
-"""What the format says of a call. Other keys go back to the server as they came, such as Gemini's `extra_content`."""
+"""A call's keys in the format. Other keys are sent back unchanged, such as Gemini's `extra_content`."""
 _BLOCKED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "refusal"})
 
 
@@ -100,7 +100,7 @@ def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost:
 
 
 def _messages(request: ChatRequest, dialect: Dialect) -> Sequence[ChatMessage]:
-    """The messages; where a model takes no system message, its words begin the first of the user's."""
+    """The messages; for a model without system messages, those words begin the user's first message."""
     first, *rest = request.messages or [ChatMessage("user", "")]
     if dialect.system or first.role != "system" or not rest or rest[0].role != "user":
         return request.messages
@@ -128,7 +128,7 @@ def _message(message: ChatMessage, *, pictures: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ReplyOutcome:
-    """A reply as far as it was received, with its usage, and its error, if any."""
+    """The received part of a reply, its usage, and its error, if any."""
 
     reply: ChatReply
     fault: ModelError | None
@@ -209,7 +209,7 @@ class ReplyDraft:
         return ReplyOutcome(reply, self._fault or self._fault_of(words or "".join(one.name for one in calls)))
 
     def broken_off(self, request: ChatRequest) -> ChatReply:
-        """The reply of a call that was cancelled. It was paid for: missing usage is estimated."""
+        """The reply of a cancelled call. Missing usage is estimated, because it was paid for."""
         words = without_thoughts(_storable_text("".join(self._words)))
         return ChatReply(words, self._model, self._usage if self._usage != Usage() else self._estimate(request))
 
@@ -232,7 +232,7 @@ class ReplyDraft:
             if isinstance(piece, str | list) and (before is None or isinstance(piece, type(before))):
                 self._echo[key] = piece if before is None else before + piece
         self._take_calls(message.get("tool_calls"))
-        if isinstance(message.get("function_call"), dict):  # as servers of before 2024 say it
+        if isinstance(message.get("function_call"), dict):  # the form of servers before 2024
             self._take_calls([{"function": message["function_call"]}])
         text = _content(message.get("content"))
         self._words.append(text)
@@ -251,7 +251,7 @@ class ReplyDraft:
             one["echo"] |= {key: value for key, value in entry.items() if key not in _OF_CALL and value is not None}
 
     def _open_call(self, id_: str, name: str, index: str) -> dict[str, Any]:
-        """The call that a piece goes on with; a new one where its index, its id or another whole call says so.
+        """The call to which a piece belongs; a new one if its index, its id or another whole call begins one.
 
         Some servers leave out the index, and Gemini's numbers all calls 0.
         """
@@ -265,14 +265,14 @@ class ReplyDraft:
         return one
 
     def _without_half_pair(self, text: str) -> str:
-        """The text up to half a surrogate pair, whose other half comes with the next piece."""
+        """The text without half a surrogate pair at its end, whose other half comes with the next piece."""
         text, self._half_pair = self._half_pair + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._half_pair = text[:-1], text[-1]
         return _storable_text(text)
 
     def _fault_of(self, words: str) -> ModelError | None:
-        """What is wrong with a reply without an error object, or None."""
+        """The error of a reply without an error object, or None."""
         if self._finish & _BLOCKED or (self._refusal and not words):
             return ModelRefused(f"the model refuses to answer{': ' + self._refusal[:300] if self._refusal else ''}")
         if self._finish & _TRUNCATED:

