@@ -1,4 +1,4 @@
-"""Model calls in the database: the exact prompt and reply, stored for a while, and what they were made for."""
+"""Model calls in the database: the exact prompt and reply, stored for a while, and the causes of the calls."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _ADD: Final = insert(model_calls)
 
 
 def add(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Each row holds the columns of `model_calls` but `n`."""
+    """Stores calls. Each row holds the columns of `model_calls` except `n`."""
     if rows:
         connection.execute(_ADD, list(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Which calls: those made for one owner, or (None) all; by one agent; `cause` is an id that caused them."""
+    """A filter of calls: made for one owner, or (None) for all; by one agent; `cause` is an id that caused them."""
 
     user_id: int | None = None
     agent: str | None = None
@@ -33,13 +33,13 @@ class Calls:
         conditions = self.owners()
         conditions += [model_calls.c.agent == self.agent] if self.agent is not None else []
         if self.cause is not None:
-            # Ids are unique and of letters, digits and dashes, so an id in quotes stands nowhere else.
+            # Ids are unique and of letters, digits and dashes, so an id in quotes occurs only as a link.
             conditions.append(cast(model_calls.c.links, String).contains(f'"{self.cause}"', autoescape=True))
         return conditions
 
 
 def listing(connection: Connection, calls: Calls, *, before: str | None = None, limit: int = 100) -> list[Row[Any]]:
-    """Newest first, without prompt and reply; `before` is a call's id, exclusive."""
+    """Calls, newest first, without prompt and reply; `before` is a call's id, exclusive."""
     columns = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
     query = select(*columns).where(*calls.conditions())
     if before is not None:
@@ -63,13 +63,13 @@ def drop_before(connection: Connection, moment: datetime) -> int:
 
 
 _MOST_CAUSES = 100
-"""An event with more turns, runs and notifications behind it is looked at by nobody."""
+"""Most turns, runs and notifications whose calls are looked up."""
 
 
 def made_for(connection: Connection, user_id: int, causes: Collection[str], *, limit: int) -> list[Row[Any]]:
     """The owner's calls for one of these turns, runs or notifications, oldest first, without prompt and reply.
 
-    Found in an index that holds the links: a lookup in the table would read the prompts too.
+    They are found in an index that holds the links: a lookup in the table would read the prompts too.
     """
     links = cast(model_calls.c.links, String)
     named = [links.contains(f'"{cause}"', autoescape=True) for cause in sorted(causes)[:_MOST_CAUSES]]

@@ -19,7 +19,7 @@ class Disk(Collector):
         yield GaugeMetricFamily("laplaced_database_bytes", "Size of the database with its log of writes.", written)
         try:
             disk = os.statvfs(self._database.parent)
-        except OSError:  # a page without these two still has everything else
+        except OSError:  # the page has its other figures without these two
             return
         free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
         yield GaugeMetricFamily("laplaced_disk_free_bytes", "Room for the bot on the disk of the database.", free)

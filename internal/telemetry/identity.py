@@ -1,4 +1,4 @@
-"""How ids of users and people appear in metric labels: raw, hashed, or not at all, up to a limit."""
+"""Ids of users and people in metric labels: raw, hashed, or left out, up to a limit of ids."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ HASH_LENGTH = 16
 
 
 class Identities:
-    """The labels of one kind of id. `key` salts the hash: a Telegram id alone is short enough to be tried out."""
+    """The labels of one kind of id. `key` salts the hash, because all Telegram ids could be tried out."""
 
     def __init__(self, config: MetricsConfig, key: str) -> None:
         self._config = config

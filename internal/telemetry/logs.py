@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 HIDDEN = "[hidden]"
 SHORTEST_SECRET = 4
-"""A shorter one would blank out half of every line, and protects nothing."""
+"""Characters of the shortest redacted secret: a shorter one would blank out much of every line."""
 
 _SHAPES = (
     re.compile(r"(?P<kept>\bbot)?\d{5,20}(?::|%3A)[A-Za-z0-9_-]{20,}"),  # a bot token, in a URL or alone
@@ -60,7 +60,7 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def clean(self, value: object) -> object:
-        """The same value without secrets; what is neither plain nor a container becomes text."""
+        """The same value without secrets; values other than plain ones and containers become text."""
         if value is None or isinstance(value, bool | int | float):
             return value
         if isinstance(value, dict):
@@ -82,7 +82,7 @@ redact = Redactor()
 
 
 class _Formatter(logging.Formatter, ABC):
-    """Redacts each part before it is quoted (quoting could disguise a secret), and the finished line once more."""
+    """Redacts each part before it is quoted (quoting could disguise a secret), and then the finished line."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(self.render(record))
@@ -135,8 +135,8 @@ def configure(
 ) -> None:
     """Sends every log record, warning and uncaught exception of the process to `stream` (stderr), without secrets.
 
-    Called once at start, before anything can fail; a later call replaces the stream and adds its secrets. Secrets
-    generated later are passed to `redact.register`. `json_lines` is guessed from the stream.
+    It is called once at start, before anything can fail; a later call replaces the stream and adds its secrets. Secrets
+    generated later are passed to `redact.register`. `json_lines` None: decided by the stream.
     """
     stream = sys.stderr if stream is None else stream
     redact.register(*secrets)

@@ -1,6 +1,6 @@
-"""What the product counts: one object, its own registry, one method for each thing that can happen.
+"""The metrics: one object with its own registry and one method for each kind of observation.
 
-Names are the contract's. Flows call a method after the commit of its cause, so nothing undone is ever counted.
+The specification defines the names. Flows call a method after the commit of its cause, so nothing undone is counted.
 """
 
 from collections import defaultdict
@@ -61,7 +61,7 @@ class Metrics:
         self._recall = self._seconds("recall", "Time to find and choose what belongs to a question.", _SEARCH_SECONDS)
         self._recalled = self._counter("recall_hits", "Things put into prompts because of the question.", "kind")
         self._turns = self._seconds("turn", "Time from a turn's first message to its end.", _TURN_SECONDS, "outcome")
-        for outcome in _TURN_OUTCOMES:  # from 0 on: what begins at 1 has not risen, and would alert nobody
+        for outcome in _TURN_OUTCOMES:  # from 0 on: a series that begins at 1 has not risen, and would cause no alert
             self._turns.labels(outcome)
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
@@ -120,7 +120,7 @@ class Metrics:
         return Histogram(f"laplaced_{name}", meaning, ["user_id"], buckets=_PEOPLE, registry=self._registry)
 
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None:
-        """`op_type` is Added, Updated or Merged; `count` operations of it were committed."""
+        """Counts committed operations of the type Added, Updated or Merged."""
         self._extracted.labels(self._users.label(user_id), op_type).inc(count)
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None:
@@ -133,7 +133,7 @@ class Metrics:
         self._carddav.labels(outcome).inc()
 
     def analysis_verdict(self, verdict: str, count: int = 1) -> None:
-        """`count` responses were judged correct, partially_correct or incorrect."""
+        """Counts responses that were judged correct, partially_correct or incorrect."""
         self._verdicts.labels(verdict).inc(count)
 
     def memory_maintained(self, *, decayed: int, pruned: int) -> None:
@@ -142,7 +142,7 @@ class Metrics:
         self._last_night.set_to_current_time()
 
     def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
-        """`decision` is now, merge, later or drop; `waited_s` is the wait until it was sent."""
+        """Counts a decision (now, merge, later or drop); `waited_s` is the wait until it was sent."""
         self._notifications.labels(kind, decision).inc()
         if waited_s is not None:
             self._notification_wait.observe(waited_s)
@@ -171,7 +171,7 @@ class Metrics:
         self._degraded.labels(reason).inc()
 
     def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
-        """`hits` is the number of people, facts, memories, messages and episodes in one prompt."""
+        """Observes a recall; `hits` are the numbers of people, facts, memories, messages and episodes in its prompt."""
         self._recall.observe(seconds)
         for kind, count in hits.items():
             self._recalled.labels(kind).inc(count)
@@ -183,7 +183,7 @@ class Metrics:
         self._runs.labels(agent, outcome).inc()
 
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
-        """A model call ended. Models are identified by the requested name: a provider's answers have many."""
+        """Observes the end of a model call, by the requested model's name: a provider's answers have many."""
         agent, model = request.agent, request.model
         self._llm_requests.labels(agent, model, _outcome(reply, error)).inc()
         self._llm_seconds.labels(agent, model).observe(duration_s)
@@ -206,14 +206,14 @@ class Metrics:
         self._unknown.inc()
 
     def polled(self, at: datetime | None = None) -> None:
-        """Telegram answered a poll, just now or as another worker reported."""
+        """Records that Telegram answered a poll, now or at the time that another worker reported."""
         if at is None:
             self._last_poll.set_to_current_time()
         else:
             self._last_poll.set(at.timestamp())
 
     def clock_compared(self, seconds: float) -> None:
-        """How far the database server's clock is ahead of this machine's; negative: behind."""
+        """Sets the seconds by which the database server's clock is ahead of this machine's; negative: behind."""
         self._clock_ahead.set(seconds)
 
     def backup_finished(self, at: datetime) -> None:
@@ -221,18 +221,18 @@ class Metrics:
 
     @property
     def most_people(self) -> int:
-        """How many people `stored_gauges` has to list one by one."""
+        """The number of people that `stored_gauges` lists one by one."""
         return 0 if self._config.identity == "off" else self._config.max_identities
 
     def exposition(self, stored: StoredGauges) -> bytes:
-        """The whole page in the Prometheus text format (`CONTENT_TYPE`): what was counted, and what is stored."""
+        """The whole page in the Prometheus text format (`CONTENT_TYPE`): counters and stored gauges."""
         page = CollectorRegistry(auto_describe=False)
         page.register(_Page([*self._counted(), *self._stored(stored)]))
         return generate_latest(page)
 
     def _counted(self) -> Iterator[Metric]:
         for family in self._registry.collect():
-            # The client adds when each series was created, under names that no contract fixes.
+            # The client adds the creation time of each series under names that are not specified.
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
 

@@ -1,4 +1,4 @@
-"""What `/metrics` reads from the database when it is scraped."""
+"""The gauges that `/metrics` reads from the database when it is scraped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _UNSENT = ("pending", "sending", "unknown")
 class StoredGauges:
     """`people` is (user_id, circle, count), `mentions` (person_id, mention_count).
 
-    `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles do not
-    count. `merges` is (user_id, count), by merges of everybody. `database_bytes` is the size of a database on a server.
+    `mentions` has the people known first, `other_mentions` the sum of all others. Merged and hidden profiles do not
+    count. `merges` is (user_id, count) for all owners. `database_bytes` is the size of a database on a server.
     """
 
     people: Sequence[tuple[int, str, int]]
@@ -104,7 +104,7 @@ def _oldest(connection: Connection, moment: Column[datetime], state: Column[str]
 
 
 def _oldest_notification(connection: Connection) -> datetime | None:
-    """Since when the first notification that waits for a reachable user could have been sent."""
+    """The time since which the first waiting notification of a reachable user could have been sent."""
     reachable = (users.c.user_id == notifications.c.user_id) & (users.c.state == "active")
     query = select(func.min(notifications.c.not_before)).join_from(notifications, users, reachable)
     found: datetime | None = connection.execute(
@@ -116,7 +116,7 @@ def _oldest_notification(connection: Connection) -> datetime | None:
 def _oldest_unarchived(connection: Connection) -> datetime | None:
     """The oldest message in no fragment, or in a slice that the archivist still has to process (dead ones excepted).
 
-    Notifications wait for an answer to be published with, which may never come.
+    Notifications do not count: they are published with an answer, which may never come.
     """
     notification = messages.c.user_metadata["notification"].as_string()
     said = or_(messages.c.user_metadata.is_(None), notification.is_(None))
