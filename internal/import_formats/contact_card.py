@@ -1,4 +1,4 @@
-"""What a card of an address book says: names, phones, mails, relations and so on, each with the line that says it."""
+"""Reads the card of an address book: names, phones, mails, relations and so on, each with its line."""
 
 import re
 from calendar import monthrange
@@ -26,7 +26,7 @@ _NAMED_RELATIONS: Final = {
 DATED: Final = frozenset({"birthday", "anniversary"})
 """Kinds of items that are days."""
 _WEDDING: Final = re.compile("anniversary|годовщин|річниц", re.I)
-"""The label of a date of Apple's that is an anniversary."""
+"""Labels of Apple's dates that are an anniversary."""
 _DATE = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:[T ].*)?")
 _TELEGRAM = re.compile(
     r"(?:tg|telegram|https?://t\.me|https?://telegram\.me)[:/]*(?:user\?id=|@)?(?P<name>[\w]{3,40})", re.I
@@ -37,9 +37,9 @@ _LEAP_YEAR: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class CardItem:
-    """One thing a card says. `value` is clean text: a date as 1990-06-05 or --06-05; `label` is the relation's.
+    """One item of a card. `value` is clean text: a date as 1990-06-05 or --06-05; `label` is the relation's.
 
-    `uid` is the card of the related one, where the relation names no name.
+    `uid` is the card of the related person, if the relation has no name.
     """
 
     kind: ItemKind
@@ -50,7 +50,7 @@ class CardItem:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A card as it is understood. `uid` is empty where the card has none; `names` are other names than the first."""
+    """The content of a card. `uid` is empty if the card has none; `names` are other names than the first."""
 
     name: str
     uid: str = ""
@@ -65,7 +65,7 @@ class Contact:
 
 
 def contact_of(card: Card) -> Contact:
-    """What a card says. The name is empty where it has none, nor a nickname, organization or mail."""
+    """Reads a card. The name is empty if it has none, and no nickname, organization or mail."""
     full = _texts(card, "FN")
     nick = [one for text in _texts(card, "NICKNAME") for one in re.split(r"\s*,\s*", text)]
     items = [item for one in card for item in _items(one, card)]
@@ -85,7 +85,7 @@ def contact_of(card: Card) -> Contact:
 
 
 def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[CardItem], username: str | None = None) -> Card:
-    """A card of version 4 that says this."""
+    """A card of version 4 with this content."""
     first, _, rest = name.partition(" ")
     parts = f"{escaped(rest)};{escaped(first)};;;"
     made = [
@@ -100,7 +100,7 @@ def new_card(name: str, uid: str, names: Sequence[str], items: Iterable[CardItem
 
 
 def property_of(item: CardItem) -> Property:
-    """The property of version 4 that says an item, and is read as the same one."""
+    """The property of version 4 for an item, from which the same item is read."""
     match item.kind:
         case "relation":
             value = ("VALUE", "uri") if item.uid and not item.value else ("VALUE", "text")
@@ -151,7 +151,7 @@ def _relation(one: Property, card: Card) -> list[CardItem]:
 
 
 def _label(one: Property, card: Card) -> str:
-    """What the group of a property calls it."""
+    """The label of a property, which its group has."""
     return next(
         (other.text for other in card if one.group and (other.name, other.group) == ("X-ABLABEL", one.group)), ""
     )

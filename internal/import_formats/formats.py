@@ -1,4 +1,4 @@
-"""Detects the format of an export, and reads its episodes."""
+"""Detects the format of an export and reads its episodes."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ def _drafts(format_: str, exports: Sequence[ExportFiles], terms: ReadOptions) ->
 
 
 def _bounded(draft: EpisodeDraft) -> EpisodeDraft:
-    """The draft with names, addresses and keys cut to a reasonable length, whatever the file holds."""
+    """The draft with names, addresses and keys cut to a reasonable length."""
     return EpisodeDraft(
         name=clean(draft.name)[:LONGEST_NAME],
         source_description=clean(draft.source_description)[:LONGEST_NAME],

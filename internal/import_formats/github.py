@@ -25,7 +25,7 @@ def is_comment(item: object) -> bool:
 
 
 def read(exports: Sequence[ExportFiles], terms: ReadOptions) -> Iterator[EpisodeDraft]:
-    """Yields the episodes of all these files together, since the REST API returns comments in files of their own.
+    """Yields the episodes of all these files together, because the REST API returns comments in separate files.
 
     Those comments are held in memory, issues are not. Raises Unreadable.
     """
@@ -125,7 +125,7 @@ def _at(item: Item, terms: ReadOptions) -> datetime | None:
 
 
 def _link(item: Item) -> str | None:
-    """The page a person would open; `url` only if it is not the API's."""
+    """The page for people; `url` only if it is not the API's."""
     for key in ("html_url", "url"):
         link = item.get(key)
         if isinstance(link, str) and link.startswith("http") and "//api." not in link and "/api/v3/" not in link:
@@ -134,7 +134,7 @@ def _link(item: Item) -> str | None:
 
 
 def _address(link: str) -> str:
-    """`owner/repo/issues/12` for any address of an issue, pull request or comment."""
+    """The form `owner/repo/issues/12` of any address of an issue, pull request or comment."""
     match = _ADDRESS.match(link)
     return f"{match[2]}/issues/{match[3]}" if match else link
 

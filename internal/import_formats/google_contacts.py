@@ -1,4 +1,4 @@
-"""Google's CSV of contacts, old and new, as cards: what has no property of its own keeps its column's name."""
+"""Reads Google's CSV of contacts, old and new, as cards: a column without a property of its own keeps its name."""
 
 import csv
 import io
@@ -77,7 +77,7 @@ def _properties(row: Mapping[str | None, str | None]) -> Iterator[Property]:
 
 
 def _numbered(cells: Mapping[str, str]) -> Iterator[Property]:
-    """The columns that stand for several things of a kind: "Phone 2 - Value" beside "Phone 2 - Label"."""
+    """The properties from numbered columns, such as "Phone 2 - Value" with "Phone 2 - Label"."""
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for column, value in cells.items():
         if (found := _NUMBERED.fullmatch(column)) is not None:

@@ -1,4 +1,4 @@
-"""A streaming JSON parser: of a file of any size only the current value is in memory.
+"""A streaming JSON parser, which has only the current value of a file in memory.
 
 The standard library's scanner reads the values, so a message costs as much as in a small file.
 """
@@ -14,10 +14,10 @@ CHUNK = 1 << 20
 """Bytes read at a time."""
 
 MAX_VALUE = 32 << 20
-"""Characters of the largest value, where a message has thousands: limits what a hostile file makes us hold."""
+"""Most characters of a value, where a message has thousands: limits the memory for a hostile file."""
 
 _NEAR_END = 16
-"""A scanner that stops this close to the end of the text read so far may just lack the rest of a token."""
+"""Characters before the end of the read text within which a scanner's stop may mean a missing rest of a token."""
 
 _AFTER_NUMBER = len("e+1")
 """Characters that must follow a number to know that it has ended."""
@@ -141,7 +141,7 @@ class JsonStream:
         self._at += 1
 
     def _fill(self) -> bool:
-        """Reads on, at least as much again as is unread: a value that does not fit is retried a few times only."""
+        """Reads at least as much again as is unread, so that a value that does not fit is retried only a few times."""
         if self._ended:
             return False
         rest = self._text[self._at :]

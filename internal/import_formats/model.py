@@ -1,4 +1,4 @@
-"""What all importers share: the episodes they make of messages, how to read for an owner, and counts of the skipped."""
+"""Shared by all importers: drafts of episodes, options of reading, and splitting messages into episodes."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ class Unreadable(LaplacedError):
 class EpisodeDraft:
     """An episode before it is stored: at most one archivist slice, its segments numbered from 1, each with a key.
 
-    `place` is the chat, channel, repository or meeting it comes from.
+    `place` is its chat, channel, repository or meeting.
     """
 
     name: str
@@ -35,11 +35,11 @@ class EpisodeDraft:
 
 @dataclass(slots=True)
 class ReadOptions:
-    """How to read for one owner, and the numbers of `skipped` messages by reason.
+    """The options of reading for one owner, and the numbers of `skipped` messages by reason.
 
     `owner` is the owner's Telegram id, `me` other names and ids of the owner, case-folded. `zone` applies to times
     without a zone. `own_bot` is the Telegram id of this bot. `chats` are the names or ids of chats to read, case-folded
-    (none = all). `start` is when a meeting began whose file does not say. `workspace` is a Slack workspace's name in
+    (none = all). `start` is the beginning of a meeting whose file has none. `workspace` is a Slack workspace's name in
     links.
     """
 
@@ -91,16 +91,16 @@ def parse_time(value: object, zone: tzinfo = UTC) -> datetime | None:
 
 
 GAP = timedelta(hours=6)
-"""A longer silence ends a conversation: a night's sleep, not a working day."""
+"""The longest silence within a conversation: shorter than a night's sleep."""
 
 MAX_MESSAGES = 60
-"""Messages of one episode: as many as one model call reads."""
+"""Most messages of one episode, the number that one model call reads."""
 
 MAX_CHARACTERS = 20_000
-"""Characters of one episode, some 7,000 tokens: with long messages a slice has fewer of them."""
+"""Most characters of one episode, some 7,000 tokens: with long messages a slice has fewer of them."""
 
 MAX_SEGMENT_CHARACTERS = 4_096
-"""Characters of one segment, as many as a Telegram message has; a longer one becomes several."""
+"""Most characters of one segment, like of a Telegram message; a longer one becomes several."""
 
 
 def conversations(messages: Iterable[Segment], gap: timedelta = GAP) -> Iterator[tuple[Segment, ...]]:
@@ -132,7 +132,7 @@ def numbered(messages: Sequence[Segment]) -> tuple[Segment, ...]:
 
 
 def _split_point(messages: Sequence[Segment], following: Segment) -> int:
-    """How many of the messages come before the longest silence of their second half."""
+    """The number of messages before the longest silence of their second half."""
     next_messages = [*messages[1:], following]
     half = len(messages) // 2
     silences = [(next_messages[i].at - messages[i].at, i) for i in range(half, len(messages))]
@@ -141,7 +141,7 @@ def _split_point(messages: Sequence[Segment], following: Segment) -> int:
 
 def _in_passages(messages: Iterable[Segment]) -> Iterator[Segment]:
     for message in messages:
-        # The reply note is not split with the text: the same words would split differently in another export.
+        # The reply note is not split with the text, because another export has another note.
         reply_note, text = split_reply(message.text or "")
         if len(text) <= MAX_SEGMENT_CHARACTERS:
             yield message

@@ -23,7 +23,7 @@ _MESSAGE_SUBTYPES = {
     "me_message",
     "bot_message",
 }
-"""Subtypes that are somebody's words; joining, leaving and renaming are not."""
+"""Subtypes with a person's words; joining, leaving and renaming have none."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 _MARKUP = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
@@ -37,7 +37,7 @@ class _Channel:
     days: Sequence[str]
 
     def link(self, ts: str, thread: str | None, workspace: str | None) -> str:
-        """Slack's permalink; without the workspace's name Slack finds it for users who are signed in."""
+        """Slack's permalink; without the workspace's name Slack finds it for signed-in users."""
         host = f"{workspace}.slack.com" if workspace else "slack.com"
         address = f"https://{host}/archives/{self.id}/p{ts.replace('.', '')}"
         return f"{address}?thread_ts={thread}&cid={self.id}" if thread not in {None, ts} else address

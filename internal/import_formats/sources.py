@@ -15,10 +15,10 @@ from internal.import_formats.json_stream import JsonStream
 from internal.import_formats.model import Unreadable
 
 MAX_FILES = 200_000
-"""Files of one archive; ten years of a company's Slack have some 100,000."""
+"""Most files of one archive; ten years of a company's Slack have some 100,000."""
 
 SUSPICIOUS_RATIO = 200
-"""No real export compresses better; one that does is made to fill a disk or memory."""
+"""The compression ratio from which an archive is refused: no real export compresses better."""
 
 SUSPICIOUS_SIZE = 16 << 20
 """Bytes from which the ratio is checked: small files of blanks are harmless."""
@@ -100,7 +100,7 @@ class Folder:
 
 
 class Archive:
-    """A zip archive; a top folder that holds all files is left out of their paths."""
+    """A zip archive; a top folder of all files is left out of their paths."""
 
     def __init__(self, path: Path, report_bytes: ReportBytes) -> None:
         self.name, self._report_bytes = str(path), report_bytes

@@ -10,13 +10,13 @@ from internal.import_formats.model import EpisodeDraft, ReadOptions, Unreadable,
 from internal.knowledge.model import Segment
 
 TELEGRAM_ITSELF = "777000"
-"""The chat in which Telegram sends login codes and announcements: secrets, and no person's words."""
+"""The chat in which Telegram sends login codes and announcements: secrets, and not a person's words."""
 
 UNKNOWN_AUTHOR = "an unknown author"
 """The author of a forward whose account is hidden or deleted."""
 
 MAX_RECENT = 10_000
-"""Latest messages of a chat kept for replies to them, some 3 MB; few replies are to older ones."""
+"""Most latest messages of a chat kept for replies, some 3 MB; few replies are to older ones."""
 
 _HEADER = ("id", "name", "type")
 _LINKED = ("supergroup", "channel")
@@ -53,7 +53,7 @@ class _Chat:
 
     @property
     def kind(self) -> str:
-        """Users, groups and channels have separate id spaces."""
+        """The kind of chat: users, groups and channels have separate id spaces."""
         if any(word in self.type for word in _LINKED):
             return "channel"
         return "group" if "group" in self.type else "user"
@@ -69,7 +69,7 @@ class _Chat:
 
 
 def read(stream: JsonStream, name: str, terms: ReadOptions) -> Iterator[EpisodeDraft]:
-    """Yields the episodes of an export, chat by chat. Raises Unreadable where it breaks off or is something else."""
+    """Yields the episodes of an export, chat by chat. Raises Unreadable if it is truncated or another file."""
     if stream.peek() != "{":
         raise Unreadable(f"{name} is no export of Telegram Desktop: it should be a JSON object")
     chat, has_chats = _Chat(), False
@@ -174,9 +174,9 @@ def _segment(message: Mapping[str, Any], chat: _Chat, terms: ReadOptions) -> Seg
 
 
 def _reply_note(message: Mapping[str, Any], chat: _Chat, terms: ReadOptions) -> str:
-    """A note on the message this one replies to: its speaker and time as in transcripts, never its words.
+    """A note on the message to which this one replies: its speaker and time as in transcripts, never its words.
 
-    They are somebody else's, and everything in a message counts as said by its author.
+    All words in a message count as said by its author, and these are somebody else's.
     """
     number = message.get("reply_to_message_id")
     if number is None:
@@ -195,7 +195,7 @@ def _speaker(message: Mapping[str, Any], chat: _Chat) -> str:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    """The words without formatting; after a linked word its address too."""
+    """The words without formatting; a linked word is followed by its address."""
     text = message.get("text") or message.get("text_entities")
     parts = text if isinstance(text, list) else [text]
     return "".join(_part(part) for part in parts)
@@ -211,7 +211,7 @@ def _part(part: object) -> str:
 
 
 def _media(message: Mapping[str, Any]) -> str:
-    """A note in brackets on what a message holds besides words."""
+    """A note in brackets on the media of a message."""
     described = []
     kind = _MEDIA.get(str(message.get("media_type")), "file" if message.get("file") else "")
     if message.get("photo"):

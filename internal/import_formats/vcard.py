@@ -1,6 +1,6 @@
-"""vCards 2.1, 3 and 4 as rows of properties and back, without loss: RFC 6350, RFC 2426, RFC 6868.
+"""Reads and writes vCards 2.1, 3 and 4 as rows of properties, without loss: RFC 6350, RFC 2426, RFC 6868.
 
-What a card says is read by `contact_card`; a property that nobody knows stays as it stands.
+`contact_card` reads the content of a card; unknown properties stay unchanged.
 """
 
 import quopri
@@ -12,7 +12,7 @@ from typing import Final
 from internal.import_formats.model import Unreadable
 
 FOLDED: Final = 75
-"""Octets of a line, without its end."""
+"""Most octets of a line, without its end."""
 
 _LINE = re.compile(
     r"(?:(?P<group>[\w-]+)\.)?(?P<name>[\w-]+)(?P<params>(?:;(?:\"[^\"]*\"|[^\":])*)?):(?P<value>.*)", re.DOTALL
@@ -25,7 +25,7 @@ _ENCODINGS: Final = ("utf-8-sig", "cp1251", "latin-1")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a card: `value` is escaped as it stands in the file, `params` in its order, without quotes."""
+    """One property of a card: `value` is escaped as in the file, `params` are in the file's order, without quotes."""
 
     name: str
     value: str
@@ -95,7 +95,7 @@ def write_cards(cards: Iterable[Card]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as a value: commas, semicolons, line breaks and backslashes stand for themselves."""
+    """Escapes a text as a value: commas, semicolons, line breaks and backslashes stand for themselves."""
     escapes = text.replace("\\", "\\\\").replace(",", "\\,").replace(";", "\\;")
     return escapes.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
 
@@ -105,7 +105,7 @@ def unescaped(value: str) -> str:
 
 
 def _unfolded(text: str) -> Iterator[str]:
-    """The lines, joined where they were folded: by a space before, or in quoted-printable by a = behind."""
+    """The lines with folded ones joined: by a space before, or in quoted-printable by a = behind."""
     whole = ""
     for line in re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")):
         if whole.endswith("=") and "QUOTED-PRINTABLE" in whole.partition(":")[0].upper():
@@ -137,7 +137,7 @@ def _property(line: str) -> Property | None:
 
 
 def _param(found: re.Match[str]) -> tuple[str, str]:
-    """A parameter; one without a name, as version 2.1 has them, is a type or an encoding."""
+    """A parameter; one without a name, as in version 2.1, is a type or an encoding."""
     name, value = found["name"].upper(), found["value"]
     if value is None:
         return ("ENCODING", name) if name in ("QUOTED-PRINTABLE", "BASE64", "8BIT") else ("TYPE", found["name"])

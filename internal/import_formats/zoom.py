@@ -1,4 +1,4 @@
-"""Reads Zoom transcripts (WebVTT): speakers' words at times that count from the beginning of the meeting."""
+"""Reads Zoom transcripts (WebVTT): speakers' words at times since the beginning of the meeting."""
 
 import html
 import re
@@ -12,16 +12,16 @@ from internal.import_formats.sources import CountingReader, ExportFiles
 from internal.knowledge.model import Segment
 
 MAX_BYTES = 16 << 20
-"""Bytes of a transcript; a day of talk has one million."""
+"""Most bytes of a transcript; a day of talk has one million."""
 
 MAX_PAUSE = timedelta(seconds=15)
-"""After a longer silence the same speaker begins a new segment."""
+"""The longest silence within a segment of a speaker."""
 
 MAX_CHARACTERS = 1_000
-"""Characters of one segment."""
+"""Most characters of one segment."""
 
 _CUE = re.compile(r"((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s*-->\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})")
-# No part of a tag holds "<": else each of a row of unclosed ones is looked through to the end of the text.
+# No part of a tag holds "<": otherwise each of many unclosed ones would be searched to the end of the text.
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^\s<>][^<>]*)>")
 _TAG = re.compile(r"</?[a-z][^<>]*>|<\d[^<>]*>")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,63}): (?=\S)")
@@ -79,7 +79,7 @@ def _segment(cue: _Cue, start: datetime, terms: ReadOptions) -> Segment:
 
 
 def utterances(text: str) -> Iterator[_Cue]:
-    """Joins cues until the speaker changes, is silent for PAUSE, or the text grows too long."""
+    """Joins cues until the speaker changes or is silent for more than MAX_PAUSE, or the text grows too long."""
     current: _Cue | None = None
     for cue in _cues(text):
         if current is not None and _continues(current, cue):
@@ -127,7 +127,7 @@ def _offset(time: str) -> timedelta:
 
 
 def _meeting_start(name: str, terms: ReadOptions) -> datetime:
-    """As given, or from the file names of Zoom: cloud recordings in UTC, local ones in the computer's time."""
+    """The given beginning, else that of the file's name: in UTC for the cloud, in the computer's time for local files."""
     if terms.start is not None:
         return terms.start.astimezone(UTC)
     cloud = _CLOUD.search(PurePath(name).name)
