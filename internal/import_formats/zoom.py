@@ -127,7 +127,7 @@ def _offset(time: str) -> timedelta:
 
 
 def _meeting_start(name: str, terms: ReadOptions) -> datetime:
-    """The given beginning, else that of the file's name: in UTC for the cloud, in the computer's time for local files."""
+    """The given beginning, else that of the file's name: UTC for cloud recordings, local time for local ones."""
     if terms.start is not None:
         return terms.start.astimezone(UTC)
     cloud = _CLOUD.search(PurePath(name).name)
