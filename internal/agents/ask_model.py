@@ -1,6 +1,6 @@
-"""Asks an agent's model within the agent's limits, for a reply of its schema.
+"""Asks an agent's model within the agent's limits for a reply of its schema.
 
-It asks once more for what could not be read of a reply, and goes on with one that was cut.
+It asks again if a reply cannot be read, and continues one that was cut.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from internal.errors import ModelReplyInvalid, ModelReplyTruncated
 from internal.llm.model import ChatMessage, ChatModel, ChatReply, ChatRequest, ReplySchema, Usage
 
 MOST_PARTS: Final = 3
-"""Calls with which a cut reply goes on. One that is cut as often repeats itself: what it said until then is taken."""
+"""Most calls that continue a cut reply. A reply cut so often repeats itself, and its parts until then are used."""
 
 MOST_SHOWN: Final = 4_000
-"""Characters of a reply that could not be read, as its repair shows them."""
+"""Most characters of an unreadable reply that are shown in the prompt of its repair."""
 
 _REPAIR: Final = (
     "This answer could not be read: {error}. Answer again, with one JSON object of the form asked for and nothing else."
@@ -36,9 +36,9 @@ _GO_ON: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """How a reply is read as a whole: `read` raises ModelReplyInvalid, `keys` are those of its object.
+    """The form of a whole reply: `read` parses it or raises ModelReplyInvalid, `keys` are those of its object.
 
-    `read_repaired`, if it is less strict, reads what was asked for instead of a reply that could not be read.
+    `read_repaired` is a less strict parser for the reply of a repair.
     """
 
     read: Callable[[str], object]
@@ -47,7 +47,7 @@ class ReplyForm:
 
 
 async def readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> ChatReply:
-    """A reply that can be read, after one more call where the first could not be. Raises ModelReplyInvalid."""
+    """A readable reply, after a second call if the first could not be read. Raises ModelReplyInvalid."""
     reply = await chat.complete(request)
     try:
         form.read(reply.text)
@@ -71,7 +71,7 @@ async def readable(chat: ChatModel, request: ChatRequest, form: ReplyForm) -> Ch
 async def continue_reply(
     chat: ChatModel, request: ChatRequest, keys: Collection[str], items: dict[str, Any]
 ) -> ChatReply:
-    """A cut reply, of which `items` are complete, joined with what the model goes on with."""
+    """A cut reply, of which `items` are complete, joined with its continuation by the model."""
     model, usage, cut = request.model, Usage(), True
     for _ in range(MOST_PARTS):
         kept = ChatMessage("assistant", json.dumps(items, ensure_ascii=False))
@@ -92,10 +92,10 @@ async def continue_reply(
 log = logging.getLogger(__name__)
 
 LINE_TOKENS: Final = 100
-"""Tokens of what a line of dense talk tells, on the average."""
+"""Tokens of a reply for one line of dense talk, on average."""
 
 PART_TOKENS: Final = 800
-"""Tokens of what another agent adds to a reply: some tasks, or a snapshot."""
+"""Tokens of another agent's part of a reply: some tasks, or a snapshot."""
 
 _TOGETHER: Final = (
     "You do {count} jobs in one answer, each described under a heading of its own, for the same transcript. Answer "
@@ -106,9 +106,9 @@ _TOGETHER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an agent asks of its model: they stand beside its prompt, and `agents.<name>` may override each.
+    """The limits of an agent's model calls, defined beside its prompt; `agents.<name>` may override each.
 
-    `temperature` 0 gives the same reply to the same prompt; `max_tokens` bounds a reply, `timeout` the wait for it.
+    `temperature` 0 gives the same reply to the same prompt; `max_tokens` limits a reply, `timeout` the wait for it.
     """
 
     temperature: float = 0.0
@@ -147,7 +147,7 @@ def chat_request(
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPrompt:
-    """What one agent asks about a transcript. `blocks` are its own, `nothing` is its reply with nothing to tell."""
+    """One agent's prompt about a transcript. `blocks` are its own, `nothing` is its reply without proposals."""
 
     agent: str
     config: AgentConfig
@@ -162,12 +162,12 @@ class TranscriptPrompt:
 
     @property
     def messages(self) -> list[ChatMessage]:
-        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        """The prompt as it is sent. The instructions never change, so that a provider can cache them."""
         context = joined_blocks(owner_block(self.owner), self.blocks, transcript_block("transcript", self.transcript))
         return [ChatMessage("system", self.instructions), ChatMessage("user", context)]
 
     def own_part(self, text: str, keys: Collection[str]) -> str:
-        """The agent's part of a reply to several, whose keys are `keys`. Raises ModelReplyInvalid."""
+        """The agent's part, with these keys, of a reply for several agents. Raises ModelReplyInvalid."""
         answer = read_object(text, keys, bare="people_operations")
         own = {key: answer[key] for key in self.form.keys if answer.get(key) not in (None, {})}
         return json.dumps(own, ensure_ascii=False) if own else self.nothing
@@ -182,8 +182,8 @@ async def ask(chat: ChatModel, asked: TranscriptPrompt) -> AgentReply:
 async def ask_together(chat: ChatModel, parts: Sequence[TranscriptPrompt]) -> list[AgentReply]:
     """The replies of agents that read the same transcript with the same model in one request, in their order.
 
-    The first agent's settings count and it bears the cost. An agent whose keys are absent has nothing to tell. A part
-    that stays unreadable after the repair is left to its own run; only if all are, ModelReplyInvalid is raised.
+    The first agent's settings are used and the cost is billed to it. An agent whose keys are absent proposes nothing. A
+    part that stays unreadable after the repair is left to its own run; only if all are, ModelReplyInvalid is raised.
     """
     first, keys = parts[0], [key for part in parts for key in part.form.keys]
 
@@ -251,10 +251,10 @@ async def ask_model(
     form: ReplyForm | None = None,
     along: tuple[str, ...] = (),
 ) -> AgentReply:
-    """The reply, with the prompt that it answers. Raises the errors of `ChatModel.complete`.
+    """The reply with its prompt. Raises the errors of `ChatModel.complete`.
 
-    With a `form`, a reply that cannot be read is asked for once more, with what is wrong with it; one that was cut
-    keeps its complete items and goes on, in `MOST_PARTS` calls at most.
+    With a `form`, an unreadable reply is requested again with a description of its error; a cut one keeps its complete
+    items and is continued, in at most `MOST_PARTS` calls.
     """
     request = replace(chat_request(agent, config, limits, messages, user_id, schema), along=along)
     if form is None:

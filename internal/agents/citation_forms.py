@@ -1,7 +1,7 @@
-"""The forms of citations: `[F1]`, `[M1]` and `[S1]` as models are asked to cite, and other forms that they use.
+"""The forms of citations: the requested `[F1]`, `[M1]` and `[S1]`, and other forms that models use.
 
-Square brackets with a letter or a word for a kind, and the lenticular brackets of some models, are citations wherever
-they stand. A bare `[1]` and `(F1)` may be ordinary text: there the words before them decide.
+Square brackets with a letter or a word for a kind, and the lenticular brackets of some models, are always citations.
+A bare `[1]` and `(F1)` may be ordinary text: there the words before them decide.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ _BESIDE: Final = rf"{_GAP}[,;]?{_GAP}"
 _DEFINED: Final = (
     rf"(?(DEFINE)(?P<word>{_NAMED})(?P<lead>{_LEADING})(?P<span>{_SPANNING})(?P<more>{_FURTHER})(?P<square>{_SQUARED}))"
 )
-"""Parts of patterns, compiled once: a citation has several forms of the same parts."""
+"""Common parts of the patterns of several forms, compiled once."""
 _ONE: Final = (
     rf"(?P<plain>{_SQUARE}|{_LENTICULAR}|\({_SPACE}?{_LEAD}{_SQUARE}(?:{_BESIDE}{_SQUARE}){{0,5}}{_SPACE}?\))"
     rf"|(?P<bare>[\[［]\^?{_SPAN}{_MORE}[\]］](?![(\[:]))"
@@ -51,7 +51,7 @@ CLUSTER: Final = regex.compile(
     rf"(?P<behind>{_GAP}[.,](?=\s|$)|[,;:!?…]|\.(?!\.))?",
     _FLAGS,
 )
-"""Citations that stand together, with the punctuation around them."""
+"""Adjacent citations with the punctuation around them."""
 
 _NUMBERS: Final = regex.compile(
     rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY})|(?P<passage>{_PASSAGE})"
@@ -75,12 +75,12 @@ _SHORTEST_WORD: Final = 4
 
 Kind = Literal["F", "M", "S", "I"]
 KINDS: Final[tuple[Kind, ...]] = ("F", "M", "S")
-"""What a number without a letter may mean."""
+"""Possible kinds of a number without a letter."""
 Recalled = RecalledFact | RecalledMemory | RecalledPassage | StandingInstruction
 
 
 class CitationMark(NamedTuple):
-    """What a citation names: a fact (F), a memory (M), a passage (S, for said) or an instruction (I), by its number."""
+    """The target of a citation: a fact (F), a memory (M), a passage (S, for said) or an instruction (I), by number."""
 
     kind: Kind
     n: int
@@ -90,9 +90,9 @@ class CitationMark(NamedTuple):
 
 
 def named_in(citation: str) -> list[tuple[Kind | None, int]]:
-    """The marks of one citation, each once; the kind of a bare number is None. A span of at most ten means all between.
+    """The marks of one citation, each once; the kind of a bare number is None. A span of at most ten means all in it.
 
-    A letter or word counts for the numbers behind it too: "[M1, 2]" names two memories.
+    A letter or word also counts for the numbers after it: "[M1, 2]" names two memories.
     """
     found: list[tuple[Kind | None, int]] = []
     kind: Kind | None = None
@@ -107,7 +107,7 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
 
 
 def codes_in(texts: Iterable[str]) -> set[CitationMark]:
-    """The codes like F1, Formula 1, M1 or S3 that these texts use for something else: a race, a key, a chip, a car."""
+    """The codes like F1, Formula 1, M1 or S3 that these texts use with another meaning: a race, key, chip or car."""
     return set[CitationMark]().union(*map(_codes_of, texts))
 
 
@@ -117,23 +117,23 @@ def _codes_of(text: str) -> frozenset[CitationMark]:
 
 
 def _kind(match: regex.Match[str]) -> Kind:
-    """The kind that a word or letter stands for; fact where there is none."""
+    """The kind of a word or letter; fact if there is none."""
     named: dict[str, Kind] = {"memory": "M", "passage": "S", "instruction": "I"}
     return next((kind for name, kind in named.items() if match[name] is not None), "F")
 
 
 def last_sentence(line: str) -> str:
-    """The sentence that a citation at the end of this line belongs to."""
+    """The sentence to which a citation at the end of this line belongs."""
     return str(_SENTENCE.split(line.rstrip(_SENTENCE_END))[-1])
 
 
 def names_its_ends(sentence: str, recalled: Recalled) -> bool:
-    """Whether a sentence names an end of a fact, in whatever case, form or alphabet; other kinds have no ends."""
+    """Whether a sentence names an end of a fact in any case, form or alphabet; other kinds have no ends."""
     return isinstance(recalled, RecalledFact) and bool(_shared(sentence, f"{recalled.source} {recalled.target}"))
 
 
 def shares_words(sentence: str, recalled: Recalled) -> int:
-    """The number of words of at least four letters that a sentence shares with what was recalled."""
+    """The number of words of at least four letters that a sentence shares with a recalled text."""
     return len(_shared(sentence, recalled.text))
 
 
@@ -143,7 +143,7 @@ def _shared(sentence: str, words: str) -> set[str]:
 
 
 def _sounds(text: str) -> set[str]:
-    """The words of a text by their sound, so that two alphabets compare; numbers as they are."""
+    """The words of a text by sound, which is comparable in two alphabets; numbers stay unchanged."""
     words = {
         word for word in _TOKEN.findall(text) if len(word) >= _SHORTEST_WORD or word[0].isupper() or word.isdigit()
     }

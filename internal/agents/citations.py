@@ -1,6 +1,6 @@
 """Citations in a reply: passed on as `[F1]`, `[M1]` or `[S1]`, shown to the owner as small numbers, not stored.
 
-Stored without them, a reply cannot teach the model to cite facts of another question in the next one.
+In a stored reply they would lead the model to cite facts of another question.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage,
 from internal.errors import ModelReplyInvalid
 
 _PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M|S|I)(\d{1,3})\](?!\()")
-"""The one form that the filter passes on; in a link it is the text of the link."""
+"""The only form that the filter passes on; within a link it is the text of the link."""
 
 _OPENING: Final = regex.compile(r"[\[［【(]")
 _CLOSING: Final = "]］】)"
@@ -36,17 +36,17 @@ _STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
 _LISTED: Final = regex.compile(r"\W*\[\^?\d")
 _SMALL: Final = regex.compile(r"[\[［][mмsсi]\d")
 _WIDEST_PAUSE: Final = 1_500
-"""Characters held back at most: what a hundred citations take, the most that are read as one cluster."""
+"""Most characters held back: the length of a hundred citations, the most in one cluster."""
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BETWEEN: Final = "\u02d2"
-"""Keeps ¹˒² from being read as twelve."""
+"""The separator in ¹˒², which would otherwise be read as twelve."""
 
 
 class CitationFilter:
-    """Passes on a streamed reply in which only what was given is cited, as `[F1]`, each whole in one piece.
+    """Passes on a streamed reply with only citations of given sources, as `[F1]`, each whole in one piece.
 
-    What could become a citation is held back, with the punctuation before it. `ordinary` are texts that the reply may
-    speak of: where they say F1, `(F1)` is no citation. Code is left alone: `[f1]` may be an index there.
+    A possible citation is held back with the punctuation before it. `ordinary` are texts to which the reply may refer:
+    if they contain F1, `(F1)` is no citation. Code is not changed: `[f1]` may be an index there.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class CitationFilter:
         return text
 
     def _settled(self, match: regex.Match[str]) -> str:
-        """Citations that stand together as they are passed on, with one mark of punctuation at most."""
+        """Adjacent citations in the passed form, with at most one mark of punctuation."""
         found, line = list(CITATION.finditer(match["body"])), f"{self._line}{match['comma']}"
         linked = "" if match["comma"] or match["gap"] else self._line[-1:]
         read = self._read(found, line, linked)
-        if any(read):  # the second of them may have decided what the first one is
+        if any(read):  # the second one may have decided the kind of the first one
             read = self._read(found, line, linked)
         marked = [one for one in read if one is not None]
         if not marked:
@@ -120,7 +120,7 @@ class CitationFilter:
         return "".join(str(mark) for mark in dict.fromkeys(marks) if mark in self._given)
 
     def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[CitationMark] | None]:
-        """The marks of each citation; the first stands right behind the letter `before`, and may be part of a link."""
+        """The marks of each citation; the first stands right after the letter `before`, and may be part of a link."""
         first = found[0]
         link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
         return [None if link and one is first else self._marks(one, line) for one in found]
@@ -143,14 +143,14 @@ class CitationFilter:
         return None
 
     def _mark(self, kind: Kind | None, number: int) -> CitationMark:
-        """The mark of a number; without a letter it is a fact's, unless only a memory, or then a passage, has it."""
+        """The mark of a number; without a letter a fact's, unless only a memory, or else only a passage, has it."""
         if kind is None:
             marks = (CitationMark(one, number) for one in KINDS)
             return next((mark for mark in marks if mark in self._given), CitationMark("F", number))
         return CitationMark(kind, number)
 
     def _is_a_unit(self, written: str, marks: Sequence[CitationMark]) -> bool:
-        """Whether "[m2]" is square metres, "[s3]" seconds: lower case, and nothing given has that number."""
+        """Whether a mark is a unit: "[m2]" or "[s3]" in lower case, and no source has that number."""
         return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
 
     def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> CitationMark | None:
@@ -173,7 +173,7 @@ def cited_only(
     passages: Sequence[RecalledPassage] = (),
     instructions: Sequence[StandingInstruction] = (),
 ) -> str:
-    """A whole reply with citations of what was given only. Raises ModelReplyInvalid if nothing else is left."""
+    """A whole reply with only citations of given sources. Raises ModelReplyInvalid if nothing else is left."""
     citations = CitationFilter(facts, ordinary, memories, passages, instructions)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
@@ -182,24 +182,24 @@ def cited_only(
 
 
 def marks_in(text: str) -> list[CitationMark]:
-    """The marks in a reply, each once, in the order in which they first stand."""
+    """The marks in a reply, each once, in the order of their first places."""
     return list(dict.fromkeys(_mark_of(match) for match in _outside_code(text)))
 
 
 def cited(text: str) -> list[int]:
-    """The numbers of the facts that a reply cites, each once, in the order in which they first stand."""
+    """The numbers of the facts that a reply cites, each once, in the order of their first places."""
     return [mark.n for mark in marks_in(text) if mark.kind == "F"]
 
 
 def without_citations(text: str) -> str:
-    """A reply as it is stored: without citations."""
+    """The stored form of a reply, without citations."""
     return _replaced(text, {})
 
 
 def with_numbers(text: str, kinds: Collection[Kind] = get_args(Kind)) -> str:
-    """A reply as its owner sees it: what it cites first is ¹, right behind the words that rest on it.
+    """The shown form of a reply: its first source is ¹, right after the words that use it.
 
-    The beginning of a reply has the same numbers as the whole of it, so that it can be shown while it is written.
+    The beginning of a reply has the same numbers as the whole reply, so that it can be shown while it is written.
     Citations of other `kinds` are left out.
     """
     marks = [mark for mark in marks_in(text) if mark.kind in kinds]
@@ -207,7 +207,7 @@ def with_numbers(text: str, kinds: Collection[Kind] = get_args(Kind)) -> str:
 
 
 def superscript(number: int) -> str:
-    """A number as citations are shown."""
+    """A number in the shown form of citations."""
     return str(number).translate(_SUPERSCRIPTS)
 
 

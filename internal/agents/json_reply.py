@@ -1,4 +1,4 @@
-"""Finds the JSON in a model's reply, whatever stands around it."""
+"""Finds the JSON in a model's reply among other text."""
 
 import contextlib
 import json
@@ -11,19 +11,19 @@ from typing import Any
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated
 
 LENGTH_LIMIT = 1_000_000
-"""Most characters of a reply. Its token limit is far below this; more is not worth the time to read."""
+"""Most characters of a reply that are parsed, far above its token limit."""
 UNCLOSED_LIMIT = 10
-"""Brackets of prose that never close cost a scan to the end each."""
+"""Most unclosed brackets of prose, each of which costs a scan to the end."""
 MAX_ID = 2**63 - 1
 
 _OPENING = re.compile(r"[{\[]")
-# A string that never ends swallows the rest, so that a scan stays linear.
+# A string without an end takes the rest, so that a scan stays linear.
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
-# What models write beside strict JSON: comments, and a comma behind the last item.
+# Extensions of JSON that models write: comments, and a comma after the last item.
 _COMMENT = r"(?://|#)[^\n]*+|/\*.{0,500}?\*/"
 _LOOSE = re.compile(rf'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[}}\]])', re.DOTALL)
 _WHOLE_ITEMS = re.compile(r"\{{1,2}\[?")
-"""The open brackets of an answer behind an item of one of its lists, or behind a whole list."""
+"""The open brackets of an answer after an item of one of its lists, or after a whole list."""
 _BEGINS_LIKE_JSON = re.compile(r'\{\s*(?:"|\Z)|\[\s*(?:[{\["]|\Z)')
 _CLOSERS = str.maketrans("{[", "}]")
 _ID = re.compile(r"\[?(?:person\s*:\s*)?(\d{1,19})\]?", re.IGNORECASE)
@@ -41,10 +41,10 @@ class _Found:
 def read_object(text: str, known: Collection[str], bare: str) -> dict[str, Any]:
     """The known keys of the object in a reply; a bare array is read as the value of the key `bare`.
 
-    Code fences, preamble, trailing prose, comments, trailing commas and an object or list around the answer are passed
-    over. If several objects hold known keys, as when a model thinks aloud, the later ones win. Raises ModelReplyInvalid
-    when there is no JSON, when it holds none of the known keys, or when all of those are null, ModelReplyTruncated when
-    it is cut off: none of these is an empty success.
+    Skips code fences, preamble, trailing prose, comments, trailing commas and an object or list around the answer. If
+    several objects have known keys, as when a model thinks aloud, the later ones win. Raises ModelReplyInvalid if there
+    is no JSON, if it has none of the known keys, or if all of those are null, and ModelReplyTruncated if it is cut off:
+    none of these is an empty success.
     """
     if not text.strip():
         raise ModelReplyInvalid("the reply is empty")
@@ -62,7 +62,7 @@ def read_object(text: str, known: Collection[str], bare: str) -> dict[str, Any]:
 
 
 def values_in(text: str) -> list[Any]:
-    """The outermost JSON objects and arrays of a text, as far as it is not cut off."""
+    """The outermost complete JSON objects and arrays of a text."""
     found: list[Any] = []
     with contextlib.suppress(ModelReplyTruncated):
         found.extend(each.value for each in _values(text[:LENGTH_LIMIT]))
@@ -70,7 +70,7 @@ def values_in(text: str) -> list[Any]:
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:
-    """The arguments of a tool, also within a fence, with trailing commas, or encoded twice; None: no object."""
+    """The arguments of a tool, also within a fence, with trailing commas, or encoded twice; None if no object."""
     value: Any = text.strip() or "{}"
     for _ in range(2):
         try:
@@ -81,7 +81,7 @@ def read_arguments(text: str) -> dict[str, Any] | None:
 
 
 def complete_items(text: str, known: Collection[str]) -> dict[str, Any]:
-    """What of the known keys of a cut reply is complete: whole values, and lists with their whole items."""
+    """The complete values of known keys in a cut reply: whole values, and lists with their whole items."""
     opening = _OPENING.search(text[:LENGTH_LIMIT])
     text = _LOOSE.sub(_kept, text[opening.start() : LENGTH_LIMIT]) if opening else ""
     open_brackets, end, still_open = "", 0, ""
@@ -96,12 +96,12 @@ def complete_items(text: str, known: Collection[str]) -> dict[str, Any]:
         answer = _answer(_storable(_DECODER.decode(text[:end] + still_open[::-1].translate(_CLOSERS))), known)
     except (ValueError, RecursionError):
         return {}
-    # An object that is still open may lack what matters most in it.
+    # An object that is still open may lack its most important key.
     return {key: value for key, value in answer.items() if value and (isinstance(value, list) or still_open == "{")}
 
 
 def merge_objects(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Both objects: lists joined, each item once, of other values the second."""
+    """Merges objects: joins lists with each item once, and takes other values from the second."""
     both = first | second
     for key in first.keys() & second.keys():
         if isinstance(first[key], list) and isinstance(second[key], list):
@@ -110,7 +110,7 @@ def merge_objects(first: dict[str, Any], second: dict[str, Any]) -> dict[str, An
 
 
 def _answer(value: Any, known: Collection[str]) -> dict[str, Any]:
-    """The known keys of an object, of the objects in a list, or of those that an object wraps, apart."""
+    """The known keys of an object, of the objects in a list, or of the objects within an object."""
     if isinstance(value, list):
         objects = [item for item in value if isinstance(item, dict)]
         return reduce(merge_objects, ({key: item for key, item in one.items() if key in known} for one in objects), {})
@@ -119,7 +119,7 @@ def _answer(value: Any, known: Collection[str]) -> dict[str, Any]:
     answer = {key: item for key, item in value.items() if key in known}
     inner = [_answer(item, known) for item in value.values() if isinstance(item, dict | list)] if not answer else []
     wrapped: dict[str, Any] = reduce(merge_objects, inner, {})
-    return answer or (wrapped if len(wrapped) == sum(map(len, inner)) else {})  # of two answers neither is the one
+    return answer or (wrapped if len(wrapped) == sum(map(len, inner)) else {})  # two answers are ambiguous
 
 
 def read_id(value: object) -> int | None:
@@ -138,7 +138,7 @@ def _bare_array(text: str, found: list[_Found]) -> list[Any]:
     arrays = [each for each in found if isinstance(each.value, list)]
     for each in reversed(arrays):
         around = (text[: each.start] + text[each.end :]).replace("```json", "").strip(" \t\r\n`")
-        # In prose "[1]" is a footnote; an array of objects, or one that stands alone, is an answer.
+        # "[1]" in prose is a footnote; an array of objects, or one that stands alone, is an answer.
         if not around or (each.value and all(isinstance(item, dict) for item in each.value)):
             return list(each.value)
     raise ModelReplyInvalid("the reply holds none of the keys that were asked for" if found else "there is no JSON")
@@ -173,7 +173,7 @@ def _kept(loose: re.Match[str]) -> str:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """The index behind the bracket that closes the one at `start`; brackets inside strings do not count."""
+    """The index after the bracket that closes the one at `start`; brackets inside strings do not count."""
     depth = 0
     for token in _BRACKET_OR_STRING.finditer(text, start):
         if token[0] in "{[":

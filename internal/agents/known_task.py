@@ -1,4 +1,4 @@
-"""A task as agents are shown it."""
+"""A task in the form that agents are shown."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,9 +10,9 @@ from internal.tasks.model import Task
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """An open or proposed task as agents are shown it, under the `handle` "T1".
+    """An open or proposed task in the form that agents are shown, with the `handle` "T1".
 
-    `due` is aware, in the owner's zone, a day's midnight where `whole_day`; `recurrence` is an RRULE.
+    `due` is aware, in the owner's zone, a day's midnight if `whole_day`; `recurrence` is an RRULE.
     """
 
     handle: str
@@ -25,7 +25,7 @@ class KnownTask:
 
     @classmethod
     def of(cls, number: int, task: Task, tz: str) -> Self:
-        """The task as the `number`th shown to an agent, its time in the owner's zone."""
+        """Converts a task, the `number`th one that an agent is shown, with its time in the owner's zone."""
         due = task.when.astimezone(ZoneInfo(tz)) if task.when else None
         whole_day = task.whole_day and task.next_at is None
         return cls(f"T{number}", task.id, task.title, task.state.value, due, whole_day, task.recurrence)

@@ -1,4 +1,4 @@
-"""Tracks where code stands in Markdown that is still being written."""
+"""Tracks code in Markdown that is still being written."""
 
 _FENCE = "```"
 
@@ -6,7 +6,7 @@ _FENCE = "```"
 class Code:
     """Whether the text so far ends inside code: in a fence, or in backticks that are still open in its last line.
 
-    A line with an odd backtick spoils no other line: some write м`ята.
+    An odd backtick does not affect other lines: some write м`ята.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Code:
 
     @property
     def line_has_words(self) -> bool:
-        """Whether the last line holds more than a list's or a quotation's mark."""
+        """Whether the last line has more than the mark of a list or quotation."""
         return any(map(str.isalnum, self._line))
 
     def take(self, text: str) -> None:

@@ -24,10 +24,10 @@ Language = Literal["ru", "uk", "en"]
 class TranscriptLine:
     """One numbered message of a transcript, or segment of a text, as evidence refers to it.
 
-    `number` counts from 1; `at` is aware, in the owner's zone. `speaker` is empty where nobody in particular says it.
-    `forwarded_from` names the author of a forward. `own` is False where somebody else than the owner speaks.
-    `telegram_ids` are the only ids an operation may cite from this line. `quoted` is what the line answers, with its
-    author: it explains the line, and nobody says it there.
+    `number` counts from 1; `at` is aware, in the owner's zone. `speaker` is empty if there is none.
+    `forwarded_from` names the author of a forward. `own` is False if somebody else than the owner speaks.
+    `telegram_ids` are the only ids that an operation may cite from this line. `quoted` are the words that the line
+    answers, with their author: they explain the line and are no statement in it.
     """
 
     number: int
@@ -42,12 +42,12 @@ class TranscriptLine:
 
     @property
     def owners_word(self) -> bool:
-        """Whether the line may testify about the owner: his own words (no picture's), or a text without a speaker."""
+        """Whether the line is evidence about the owner: his own words (no picture's), or a text without a speaker."""
         own = self.role == "user" and self.own and self.forwarded_from is None
         return own and ("[" not in self.text or bool(without_attachments(self.text).strip()))
 
     def unquoted(self) -> TranscriptLine:
-        """The line as its speaker's own words: without what it quotes."""
+        """The line with only its speaker's own words, without the quotation."""
         return replace(self, text=unquoted(self.text))
 
 
@@ -55,7 +55,7 @@ class TranscriptLine:
 class SamePersonHint:
     """Two names that may mean one person: a suggestion to the archivist, never a merge by itself.
 
-    `mention` is a form found in the transcript (or another known person's name), `reason` one of
+    `mention` is a form in the transcript (or another known person's name), `reason` is one of
     prefix, patronymic, declension, diminutive, transliteration, username.
     """
 
@@ -66,7 +66,7 @@ class SamePersonHint:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntity:
-    """A known thing of the graph, shown so that its name is used again. `type` is its entity type."""
+    """A known thing of the graph, shown so that a reply uses its name. `type` is its entity type."""
 
     name: str
     type: str = ""
@@ -76,7 +76,7 @@ class KnownEntity:
 
 @dataclass(frozen=True, slots=True)
 class OwnerProfile:
-    """The owner for prompts: name, @username, language, IANA zone and known facts; `names` are those of before."""
+    """The owner for prompts: name, @username, language, IANA zone and known facts; `names` are earlier names."""
 
     user_id: int
     name: str
@@ -94,7 +94,7 @@ class OwnerProfile:
 
 @dataclass(frozen=True, slots=True)
 class AgentReply:
-    """A raw reply in the agent's contract format, stored before it is parsed (C9), with what was asked."""
+    """A raw reply in the agent's format, stored before it is parsed (C9), with its prompt."""
 
     text: str
     model: str
@@ -106,9 +106,9 @@ class AgentReply:
 class ArchivistRequest:
     """A slice of a fragment (1..60 lines) with everything the archivist may refer to.
 
-    `people` are the known people it may name by id (all, or the likely ones when there are many). `facts` are known
-    facts in words with their dates, `entities` the known things the slice may mean, `memories` the open goals and
-    questions, decisions, preferences and memories that it may refer to by their handles.
+    `people` are the known people whom a reply may name by id (all, or the likely ones of many). `facts` are known facts
+    in words with their dates, `entities` the known things that the slice may mean, `memories` the open goals and
+    questions, decisions, preferences and memories that a reply may refer to by handle.
     """
 
     owner: OwnerProfile
@@ -127,7 +127,7 @@ class Archivist(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EnricherRequest:
-    """`leans`: the question may depend on the lines before it (`recent`); otherwise no model need be asked."""
+    """A question. `leans`: it may depend on the lines before it (`recent`); otherwise no model need be asked."""
 
     owner: OwnerProfile
     question: str
@@ -137,7 +137,7 @@ class EnricherRequest:
 
 class Enricher(Protocol):
     async def standalone(self, request: EnricherRequest) -> str:
-        """The question rewritten so that it can be understood, and searched for, without the dialogue before it."""
+        """The question rewritten so that it can be understood and searched for without the earlier dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +158,13 @@ class Reranker(Protocol):
     async def pick(self, request: RerankerRequest) -> list[PersonPick]:
         """The relevant candidates, best first, at most `max_people`, only ids among the candidates, each once.
 
-        An empty list means that nobody is relevant. ModelReplyUnknownIds if every id named is unknown.
+        An empty list means that nobody is relevant. Raises ModelReplyUnknownIds if all named ids are unknown.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueLine:
-    """A message as the responder sees it; `metadata` is attached to the content, `at` is not. `pictures`: data URLs."""
+    """A message for the responder; `metadata` is attached to the content, `at` is not. `pictures` are data URLs."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -175,11 +175,11 @@ class DialogueLine:
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
-    """A fact as a prompt shows it: `[F1]` cites the one whose `n` is 1.
+    """A fact for a prompt: `[F1]` cites the one whose `n` is 1.
 
-    It held from `valid_at` (None: nobody said since when) to `invalid_at` (None: still does) and was last said at
-    `said_at`; times are aware, and the first two as exact as their `_precision` says. `source` and `target` are the
-    names of its ends, `relation` its name (`WORKS_FOR`).
+    It held from `valid_at` (None: unknown) to `invalid_at` (None: it still holds) and was last said at `said_at`; times
+    are aware, and the first two as exact as their `_precision` says. `source` and `target` are the names of its ends,
+    `relation` its name (`WORKS_FOR`).
     """
 
     n: int
@@ -198,10 +198,10 @@ class RecalledFact:
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """A typed memory as a prompt shows it: `[M1]` cites the one whose `n` is 1.
+    """A typed memory for a prompt: `[M1]` cites the one whose `n` is 1.
 
-    `label` is its node label (Memory, Goal, Decision, Question, Preference ...), `status` where that has one, `at` when
-    it was said, `due` by when a goal is to be reached. `associated`: recalled over a strong link from another one.
+    `label` is its node label (Memory, Goal, Decision, Question, Preference ...), `status` its status if any, `at`
+    when it was said, `due` the deadline of a goal. `associated`: recalled by a strong link from another one.
     """
 
     n: int
@@ -216,7 +216,7 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class StandingInstruction:
-    """What the owner wants kept to in every answer: `[I1]` cites the one whose `n` is 1. `since` is aware."""
+    """An instruction of the owner for every answer: `[I1]` cites the one whose `n` is 1. `since` is aware."""
 
     n: int
     node_id: str
@@ -226,11 +226,11 @@ class StandingInstruction:
 
 @dataclass(frozen=True, slots=True)
 class PassageLine:
-    """A line as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular speaks.
+    """A line of a passage. `at` is aware; `speaker` is empty if there is none.
 
-    `kind` says whose words they are: the owner's own, somebody else's (a forward, an imported line), or the
-    assistant's. `found`: it matched the question; the other lines only stand beside it. `outdated`: since when
-    nothing that it states holds any more; None where that is not known.
+    `kind` is the author of the words: the owner, somebody else (a forward, an imported line), or the assistant.
+    `found`: it matched the question; the other lines are its context. `outdated`: the time since which none of its
+    statements holds any more; None if that is unknown.
     """
 
     at: datetime
@@ -245,8 +245,8 @@ class PassageLine:
 class RecalledPassage:
     """Lines of an earlier conversation in their order: `[S1]` cites the passage whose `n` is 1.
 
-    `ref_id` is the id of the message that fits best; of an episode where the lines came by import or REST;
-    of a web page its address.
+    `ref_id` is the id of the message that fits best, the id of an episode for lines from an import or REST, or the
+    address of a web page.
     """
 
     n: int
@@ -262,13 +262,13 @@ class RecalledPassage:
 
 @dataclass(frozen=True, slots=True)
 class ResponderRequest:
-    """Everything a reply is written from. `dialogue` ends with the message(s) to answer and is already within budget.
+    """The inputs of a reply. `dialogue` ends with the message(s) to answer and is already within budget.
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
-    `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
-    earlier sessions, that matter here. `snapshot` is kept in mind whatever he asks, `tasks` are open and due soon,
-    `instructions` are to be kept to in every answer, `relations` say who is asked for. `toolbox` None: no tools.
-    `kept_back` are the topics of what an order for somebody else is about and yet stays out.
+    `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the relevant ones
+    from earlier sessions. `snapshot` is shown for every question, `tasks` are open and due soon, `instructions` apply
+    to every answer, `relations` state the ties that were asked for. `toolbox` None: no tools. `kept_back` are the
+    topics of an order for somebody else that are left out.
     """
 
     owner: OwnerProfile
@@ -293,32 +293,32 @@ class ResponderRequest:
 
 
 class Toolbox(Protocol):
-    """What the responder may use while it answers one question."""
+    """The tools that the responder may use while it answers one question."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...
 
     def extended(self, request: ResponderRequest) -> ResponderRequest:
-        """The request with everything that was found since, to cite from."""
+        """The request with all sources that the tools found, for citations."""
 
     async def use(self, request: ResponderRequest, call: ToolCall) -> str:
-        """The answer for the model, which may be what is wrong with its call."""
+        """The answer for the model, which may describe an error in its call."""
 
 
 class Responder(Protocol):
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent (for receipts and the token budget)."""
+        """The prompt as it is sent (for receipts and the token budget)."""
 
     def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """Yields the reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
 
-        Citations stand in it as `[F1]`, each whole in one piece, and only of facts that were given.
+        Citations have the form `[F1]`, each whole in one piece, and only of given facts.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class AnalystRequest:
-    """A closed session (its lines numbered from 1) to be judged; `rules` are those the responder had to follow.
+    """A closed session (its lines numbered from 1) to be judged; `rules` are those that the responder had to follow.
 
     `topic` is the provisional one. Lines of the role `assistant` are the responses, each judged by its number:
     those in `judged`, most important first; None = all.
@@ -348,7 +348,7 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """The present snapshot, and a slice of a fragment (lines numbered from 1) with which it is brought up to date."""
+    """The present snapshot, and a slice of a fragment (lines numbered from 1) by which it is updated."""
 
     owner: OwnerProfile
     snapshot: Snapshot
@@ -385,7 +385,7 @@ class ContextManager(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskManagerRequest:
-    """A slice of a fragment (lines numbered from 1) and the open tasks, which it may end."""
+    """A slice of a fragment (lines numbered from 1), and the open tasks, which the slice may end."""
 
     owner: OwnerProfile
     transcript: Sequence[TranscriptLine]

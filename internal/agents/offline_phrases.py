@@ -27,7 +27,7 @@ def phrase(package: str, language: Language, key: str, **values: str | int) -> s
 
 @cache
 def _bundle(package: str, language: Language) -> FluentBundle:
-    # Isolation marks would be letters inside what people copy.
+    # Isolation marks would be characters in text that people copy.
     bundle = FluentBundle([language], use_isolating=False)
     bundle.add_resource(FluentResource(phrase_source(package, language)))
     return bundle

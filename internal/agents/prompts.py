@@ -1,4 +1,4 @@
-"""The parts of all agents' prompts. Everything from outside is escaped on its way in."""
+"""The common parts of agents' prompts. All text from outside is escaped here."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,9 +16,9 @@ LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
 
 
 def instructions(package: str, *, short: bool = False, **fields: str) -> str:
-    """The `prompt.md` beside an agent, with its `$fields` filled in. KeyError for a field that is not given.
+    """The `prompt.md` beside an agent, with its `$fields` filled in. Raises KeyError for a missing field.
 
-    `short`: the `prompt.short.md`, where there is one.
+    `short`: `prompt.short.md`, if there is one.
     """
     return _template(package, short).substitute(fields).strip()
 
@@ -31,17 +31,17 @@ def _template(package: str, short: bool) -> Template:
 
 
 def block(tag: str, lines: Sequence[str]) -> str:
-    """`<tag>` around lines that are escaped already; the empty string when there is none."""
+    """The element `<tag>` around escaped lines; the empty string without lines."""
     return "\n".join((f"<{tag}>", *lines, f"</{tag}>")) if lines else ""
 
 
 def joined(*blocks: str) -> str:
-    """The blocks that hold something, with an empty line between them."""
+    """The non-empty blocks with an empty line between them."""
     return "\n\n".join(part for part in blocks if part)
 
 
 def unescaped(text: str) -> str:
-    """The inverse of `escape`, for a model's words: it copies "AT&amp;T" as it saw it."""
+    """The inverse of `escape`, for a model's words, which copy "AT&amp;T" from the prompt."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
@@ -71,7 +71,7 @@ def facts_block(facts: Sequence[str]) -> str:
 
 
 def transcript_block(tag: str, lines: Sequence[TranscriptLine]) -> str:
-    """The numbered lines of a transcript, with their times, and a forward marked as somebody else's words."""
+    """The numbered lines of a transcript with their times; a forward is marked as somebody else's words."""
     return block(tag, [_line(line) for line in lines])
 
 
@@ -93,7 +93,7 @@ def _line(line: TranscriptLine) -> str:
 
 
 def _with_quotations(text: str) -> str:
-    """The text with quoted lines, which begin with ">", in brackets: a transcript shows a message on one line."""
+    """The text with quoted lines (beginning with ">") in brackets: a transcript has a message on one line."""
     if not text.startswith(">") and "\n>" not in text:
         return text
     runs = groupby(text.split("\n"), key=lambda one: one.startswith(">"))
@@ -103,7 +103,7 @@ def _with_quotations(text: str) -> str:
 
 
 def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:
-    """Date, time and zone of a moment as a message's metadata has them: 2026-02-07, 14:30, UTC+3."""
+    """Date, time and zone of a moment in the form of a message's metadata: 2026-02-07, 14:30, UTC+3."""
     try:
         local = now.astimezone(ZoneInfo(timezone))
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -112,7 +112,7 @@ def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:
 
 
 def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
-    """A message's text, neutralised, with its metadata attached in front, on a short line of its own.
+    """A message's escaped text after its metadata, which has a short line of its own.
 
     Date, time and zone need no names: `<metadata>2026-02-07 14:30 UTC+3; forwarded_from: Maria</metadata>`.
     """
@@ -124,7 +124,7 @@ def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
 
 
 _CLOCK: Final = ("current_date", "current_time", "user_timezone")
-"""The keys of a message's time, as the data model names them."""
+"""The metadata keys of a message's time."""
 
 
 def _offset(local: datetime) -> str:
@@ -141,6 +141,6 @@ SETTLED: Final = "settled"
 
 
 def newest_lines(dialogue: Sequence[DialogueLine]) -> Sequence[DialogueLine]:
-    """The owner's messages since the last answer, which get one answer; what the program answered is none of them."""
+    """The owner's messages since the last answer, which get one answer, without those that the program answered."""
     newest = takewhile(lambda line: line.role == "user" and SETTLED not in (line.metadata or {}), reversed(dialogue))
     return list(newest)[::-1]

@@ -1,4 +1,4 @@
-"""Reads the lists of a reply item by item: what breaks a rule is refused, and the rest is kept."""
+"""Reads the lists of a reply item by item: items that break a rule are refused, the others are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ Kept = TypeVar("Kept")
 
 
 class ItemReader:
-    """Reads items of one reply, which must be objects if they have a `kind`. `refused` is what broke a rule so far."""
+    """Reads items of one reply, which must be objects if they have a `kind`. `refused` are the refused ones so far."""
 
     def __init__(self, kind: str = "") -> None:
         self._kind = kind
@@ -20,7 +20,7 @@ class ItemReader:
         self.refused.append(Refusal.of(refusal))
 
     def keep(self, items: Sequence[Any], read: Callable[[Any], Kept], most: int | None = None) -> list[Kept]:
-        """What `read` makes of these items; those that it refuses, and those beyond `most`, are refused."""
+        """The results of `read` for these items; those that it refuses, and those beyond `most`, are refused."""
         kept: list[Kept] = []
         for item in items[:most]:
             try:
@@ -33,7 +33,7 @@ class ItemReader:
 
 
 def array(reply: Mapping[str, Any], key: str) -> list[Any]:
-    """The list under a key, [] where there is none. Raises ModelReplyInvalid."""
+    """The list under a key, [] if there is none. Raises ModelReplyInvalid."""
     raw = reply.get(key)
     if raw is None:
         return []
@@ -43,7 +43,7 @@ def array(reply: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def one_line(raw: object, longest: int) -> str:
-    """A text on one line, cut between words; "" for what is no text."""
+    """A text on one line, cut between words; "" if it is no text."""
     return cut(" ".join(unescaped(raw).split()), longest) if isinstance(raw, str) else ""
 
 

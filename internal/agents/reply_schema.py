@@ -1,4 +1,4 @@
-"""JSON schemas of replies, in the form that providers take for strict ones."""
+"""JSON schemas of replies in the form that providers require for strict ones."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

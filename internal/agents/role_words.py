@@ -1,4 +1,4 @@
-"""What the owner calls a person: the role words that a stored description puts beside his name."""
+"""The role words that a person's stored description has beside the name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from internal.text_caches import cached
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """`roles` stand with the person's own name, `loose` with nobody's: dictionary forms (sister, сестра)."""
+    """Role words in dictionary form (sister, сестра): `roles` beside the person's own name, `loose` without a name."""
 
     roles: frozenset[str] = frozenset()
     loose: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class Calling:
 
 
 def calling(person: Person) -> Calling:
-    """What the bio calls this person; some 5 ms for a bio not seen before."""
+    """The role words of a person's bio. A new bio takes some 5 ms."""
     return _calling(names_of(person), person.bio)
 
 
@@ -42,7 +42,7 @@ def _calling(names: tuple[str, ...], bio: str) -> Calling:
 
 
 def kin_of_profiles(people: Sequence[Person]) -> dict[int, Kin]:
-    """What these people are to the owner by what their profiles call them, by id; for the language process."""
+    """The kinship of these people to the owner by the words of their profiles, by id; for the language process."""
     return {person.id: kin for person in people for role in sorted(calling(person).roles) if (kin := kin_of_word(role))}
 
 
@@ -53,16 +53,16 @@ def roles_of(text: str) -> frozenset[str]:
 
 
 def says_more_than_names(person: Person) -> bool:
-    """Whether the bio holds a word beyond the person's names: a contact card's bio is the name alone."""
+    """Whether the bio has a word beyond the person's names: a contact card's bio is only the name."""
     words = {key for name in person.names for word in name_words(name) for key in (word.key, *word.bases)}
     words |= {name_key(person.username or "")}
     return any(token.key not in words for token in tokens(person.bio))
 
 
 def asks_kinship(said: str, relations: Sequence[str]) -> bool:
-    """Whether a question that ties between people answer asks for nothing else: "who is my sister dating" does.
+    """Whether a question asks only for ties between people; "who is my sister dating" asks for more.
 
-    What is said of the owner's days stands in the same place, and answers as it is.
+    True for lines about the owner's days, which are in the same block and answer by themselves.
     """
     there = {term for stored in document_terms(relations) for word in words_of(stored) for term in word}
     known = (

@@ -1,4 +1,4 @@
-"""What to do without a model or the language process: log it once and go on by plainer means."""
+"""Continues without a model or the language process, with a warning in the log."""
 
 import logging
 from collections.abc import Awaitable

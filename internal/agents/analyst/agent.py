@@ -1,4 +1,4 @@
-"""The analyst: judges how the assistant did in one closed session, and what can be learnt from it."""
+"""The analyst: judges the assistant's answers in a closed session, and proposes lessons from it."""
 
 from datetime import timedelta
 from functools import partial
@@ -13,7 +13,7 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
-"""Enough for some 58 judgements: the answers of a long session."""
+"""The limits, enough for some 58 judgements: the answers of a long session."""
 
 
 class ModelAnalyst:
@@ -32,7 +32,7 @@ class ModelAnalyst:
         )
 
     def messages(self, request: AnalystRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        """The prompt as it is sent. The instructions never change, so that a provider can cache them."""
         context = joined(
             owner_block(request.owner),
             block("rules", [f"R{number}. {escape(rule)}" for number, rule in enumerate(request.rules, start=1)]),

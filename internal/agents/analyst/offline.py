@@ -1,4 +1,4 @@
-"""Judges a session by rules, weakly: every answer that no model judged, and all where there is no model."""
+"""Judges a session by simple rules: the answers that no model judged, all of them without a model."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _LEAST_WORDS: Final = 3
 """Words from which the language of a message can be detected."""
 
 Subjects = Mapping[int, str]
-"""The subject of each answer, in a few common words; absent where it is unknown."""
+"""The subject of each answer in a few common words; absent if it is unknown."""
 
 
 def judge(
@@ -48,7 +48,7 @@ def judge(
 
 
 def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> Judgement:
-    """The judgement of a session from those of its answers. Pure."""
+    """Derives the judgement of a session from those of its answers. Pure."""
     wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
     counts = phrase(language, "summary", count=len(rulings), wrong=wrong)
     return Judgement(joint_verdict(rulings.values()), summary=f"{topic} — {counts}" if topic else counts, by_rules=True)
@@ -84,7 +84,7 @@ def _kept_language(asked: Sequence[TranscriptLine], answer: TranscriptLine) -> b
     if min(len(tokens(said)), len(tokens(answer.text))) < _LEAST_WORDS:
         return None
     wanted = text_language(said)
-    # A few words fit both Slavic languages; then the question's is the likelier one.
+    # Some words fit both Slavic languages; then the question's language is the likelier one.
     return text_language(answer.text, wanted) == wanted
 
 
@@ -98,12 +98,12 @@ class OfflineAnalyst:
         self._worker = worker
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
-        """As the port says; costs nothing. ModelUnavailable if the language process cannot answer."""
+        """Judges at no cost. Raises ModelUnavailable if the language process cannot answer."""
         return AgentReply(await self._worker.run_bulk(analyse, request), MODEL)
 
 
 def analyse(request: AnalystRequest) -> str:
-    """The reply in the format of the contract; pure. About 1 ms for each word that was not seen before."""
+    """The reply in the format of the contract; pure. Takes about 1 ms for each new word."""
     transcript = [line.unquoted() for line in request.transcript]
     subjects = {number: subject_of(asked) for number, asked in questions(transcript).items()}
     found = judge(transcript, request.rules, request.owner.language, subjects)

@@ -18,7 +18,7 @@ KEYS: Final = ("topic", "responses", "session_summary")
 
 MAX_LESSONS: Final = 3
 MAX_LESSON: Final = 200
-"""Characters: a rule that is longer is a story."""
+"""Most characters of a lesson: a longer one is no rule."""
 
 MAX_TOPIC: Final = 80
 MAX_SUMMARY: Final = 600
@@ -62,9 +62,9 @@ REPLY_SCHEMA = ReplySchema(
 
 @dataclass(frozen=True, slots=True)
 class AnalystReply:
-    """A parsed reply: `responses` by the numbers of their lines; `session` is None if it does not sum the session up.
+    """A parsed reply: `responses` by the numbers of their lines; `session` is None if it has no summary of the session.
 
-    `topic` is empty where none was named. `refused` are judgements that were not taken.
+    `topic` is empty if none was named. `refused` are the refused judgements.
     """
 
     topic: str
@@ -74,9 +74,9 @@ class AnalystReply:
 
 
 def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] = ()) -> AnalystReply:
-    """The reply as judgements of the assistant's lines of the transcript; what breaks a rule is refused one by one.
+    """The reply as judgements of the assistant's lines of the transcript; each that breaks a rule is refused.
 
-    A rule that is named by its number in `rules` (from 1) is given in its words. Reasons of refusals: bad_shape,
+    A rule that is named by its number in `rules` (from 1) is replaced by its words. Reasons of refusals: bad_shape,
     no_message, not_a_response, judged_twice, unknown_verdict, unknown_rule, too_many (of lessons). Raises
     ModelReplyInvalid when the reply as a whole cannot be read.
     """
@@ -107,7 +107,7 @@ class _Reader(ItemReader):
         self.responses[number] = self._ruling(raw, _verdict(raw.get("verdict")))
 
     def session(self, raw: object) -> Judgement | None:
-        """The judgement of the session; without a verdict of its own it has that of its responses together."""
+        """The judgement of the session; without an own verdict it has the joint verdict of its responses."""
         if raw is None:
             return None
         if isinstance(raw, str):
@@ -146,7 +146,7 @@ class _Reader(ItemReader):
         return tuple(found)[:MAX_RULES]
 
     def _rule(self, text: str) -> str:
-        """The rule that is meant, by its number or its words; the model's own words if it is none of those."""
+        """The rule with this number or these words; the model's own words if there is none."""
         if match := _RULE_NUMBER.fullmatch(text):
             number = int(match[1])
             if not 1 <= number <= len(self._rules):
@@ -179,7 +179,7 @@ def _verdict(raw: object) -> Verdict:
 
 
 def _texts(raw: object, longest: int) -> tuple[str, ...]:
-    """Each text once, on one line; a text alone is a list of one, and numbers (of rules) are texts too."""
+    """The texts, each once and on one line; a single text counts as a list, and numbers (of rules) as texts."""
     listed = raw if isinstance(raw, list) else [raw]
     lines = (one_line(str(one) if isinstance(one, int) else one, longest) for one in listed)
     return tuple(dict.fromkeys(line for line in lines if any(map(str.isalnum, line))))

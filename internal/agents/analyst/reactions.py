@@ -1,6 +1,6 @@
-"""How the owner took an answer, by what he said next: the only thing that rules can judge an answer by.
+"""The owner's reaction to an answer in his next messages, the only thing by which rules can judge an answer.
 
-They do not know what is true. Silence, and going on to something else, count as content.
+They do not know what is true. Silence and a new subject count as content.
 """
 
 import re
@@ -16,15 +16,15 @@ Reaction = Literal[
 ]
 
 _WORDS: Final = 6
-"""Words of a message that is about the answer's form; in a longer one "короче" and "in English" are about something."""
+"""Most words of a message about the answer's form; in a longer one "короче" and "in English" have another meaning."""
 
 _READ: Final = 2
-"""Sentences of a message that may be about the answer before it."""
+"""The number of first sentences of a message that may be about the answer before it."""
 
 _STEM: Final = 5
 _LEAST_STEM: Final = 3
 _SAME: Final = 0.6
-"""Share of words, cut to their first letters, in which a question repeats the one before it."""
+"""The share of common words, cut to their first letters, from which a question repeats the one before it."""
 
 _NO = r"(?:нет|неа|не|ні|no|nope)"
 _OPENER = rf"^\W*(?:(?:да\s+|та\s+|oh\s+)?{_NO}\W+|(?:стоп|погоди|подожди|чекай|постій|wait|hey|эй|но|але|but)\W+)*"
@@ -48,7 +48,7 @@ _CORRECTS: Final = (
     rf"{_OPENER}(?:i\s+(?:did\s*n['’]?o?t|didn['’]t)\s+(?:ask|mean|say)|that(?:['’]s| is) not what i)\b",
 )
 _DENIES = re.compile(rf"^\W*{_NO}(?:\s+(?:же|ж))?\s*[,.!—–-]+\s*\S+\s+\S", re.IGNORECASE)
-"""No, and then what is so: a correction unless the answer had asked something."""
+"""A denial and then a statement: a correction, unless the answer had asked something."""
 
 _DECLINES = re.compile(
     rf"^\W*{_NO}\W+(?:спасибо|дякую|thanks|thank you|не надо|не нужно|не треба|не хочу|worries|problem|need)",
@@ -89,7 +89,7 @@ _OF_FORM: Final[Mapping[Reaction, re.Pattern[str]]] = {
 _OF_SOMEBODY: Final = re.compile(
     r"\b(?:говор\w+|учу\w*|учит\w*|вчу\w*|вчит\w*|розмовля\w+|read|speak\w*|learn\w*|write to)\b", re.IGNORECASE
 )
-"""Who speaks or learns a language says something about that person, not about the answer."""
+"""Statements that a person speaks or learns a language, which are not about the answer's language."""
 
 _PRAISE: Final = (
     r"верно|точно|именно|правильно|вірно|саме так|exactly|correct|(?:that(?:['’]s| is) )?right|perfect|great|супер"
@@ -105,7 +105,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def reactions(transcript: Sequence[TranscriptLine]) -> dict[int, Reaction]:
-    """How each of the assistant's lines was taken, by its number; the last one has no reaction. Pure."""
+    """The reaction to each of the assistant's lines, by its number; the last one has none. Pure."""
     found: dict[int, Reaction] = {}
     for asked, answer, said in _answers(transcript):
         found[answer.number] = _reaction(asked, answer, said)
@@ -120,7 +120,7 @@ def questions(transcript: Sequence[TranscriptLine]) -> dict[int, Sequence[Transc
 def _answers(
     transcript: Sequence[TranscriptLine],
 ) -> Iterator[tuple[Sequence[TranscriptLine], TranscriptLine, Sequence[TranscriptLine]]]:
-    """Yields each answer with what was said before it and after it."""
+    """Yields each answer with the lines before it and after it."""
     indexes = [index for index, line in enumerate(transcript) if line.role == "assistant"]
     borders = [-1, *indexes, len(transcript)]
     between = [transcript[start + 1 : end] for start, end in pairwise(borders)]
@@ -152,7 +152,7 @@ def _of_form(said: str) -> Reaction | None:
 
 
 def _repeats(said: str, before: str) -> bool:
-    """Whether a question is repeated: most of its words are those of the one before."""
+    """Whether a question repeats the one before: most of its words are the same."""
     if "?" not in said and "?" not in before:
         return False
     one, other = _stems(said), _stems(before)

@@ -1,4 +1,4 @@
-"""The topic of a session, and the subject of an answer. For the language process: they need dictionaries."""
+"""Finds the topic of a session and the subject of an answer, in the language process: they need dictionaries."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,10 +16,10 @@ TITLE: Final = 60
 _SUBJECT: Final = 2
 """Most words of a subject."""
 _OWNERS: Final = 2
-"""Words of others than the assistant count twice: he repeats them."""
+"""The weight of words of others than the assistant, who repeats them."""
 _SHORTEST_WORD: Final = 3
 _ALIKE: Final = 4
-"""Letters by which words are of one root: opens, opening."""
+"""The number of equal first letters of words with one root: opens, opening."""
 
 _COMMON: Final = words(
     "спасибо дякую привет привіт пожалуйста гаразд ладно день сегодня сьогодні вчера вчора завтра человек людина время"
@@ -29,7 +29,7 @@ _COMMON: Final = words(
 
 
 def session_topic(lines: Sequence[TranscriptLine]) -> str:
-    """The phrase of others than the assistant that says most of a session's subject; empty if it has none."""
+    """The phrase, not of the assistant, that describes a session's subject best; empty if there is none."""
     said = [(line, [(token.start, _word(token, names=True)) for token in tokens(line.text)]) for line in lines]
     weights = _weights((line, [word for _, word in found]) for line, found in said)
     topic, most = "", 0
@@ -44,7 +44,7 @@ def session_topic(lines: Sequence[TranscriptLine]) -> str:
 
 
 def subject_of(lines: Iterable[TranscriptLine]) -> str:
-    """The subject of an answer to these lines in its most telling words, without any name."""
+    """The subject of an answer to these lines in its most specific words, without names."""
     own = [line for line in lines if line.owners_word]
     weights = _weights((line, [_word(token, names=False) for token in tokens(line.text)]) for line in own)
     alike: dict[str, str] = {}
@@ -62,7 +62,7 @@ def _weights(said: Iterable[tuple[TranscriptLine, Sequence[str | None]]]) -> Cou
 
 
 def _word(token: Token, *, names: bool) -> str | None:
-    """What a word adds to a topic: a noun in its basic form, or a name if `names`; None for any other."""
+    """A word for a topic: a noun in its basic form, or a name if `names`; None for other words."""
     if token.username or len(token.key) < _SHORTEST_WORD or not token.key.replace("'", "").replace("-", "").isalpha():
         return None
     if token.capital and not token.opens:

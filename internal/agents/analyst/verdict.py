@@ -9,9 +9,9 @@ from internal.chronicle.model import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with its reasons. `summary` sums up the response, or the session; it may be empty.
+    """A verdict with its reasons. `summary` sums up the response or the session; it may be empty.
 
-    `by_rules`: the rules of the program judged it, no model.
+    `by_rules`: it was judged by the program's rules, not by a model.
     """
 
     verdict: Verdict
@@ -39,6 +39,6 @@ class Judgement:
 
 
 def joint_verdict(rulings: Iterable[Judgement]) -> Verdict:
-    """The verdict on all of them together: partially correct as soon as they differ; of none, correct."""
+    """The joint verdict on all of them: partially correct if they differ, correct if there are none."""
     verdicts = {ruling.verdict for ruling in rulings} or {"correct"}
     return verdicts.pop() if len(verdicts) == 1 else "partially_correct"

@@ -17,7 +17,7 @@ from internal.memory.model import KnownMemory
 from internal.people.model import Person, candidate_line
 
 LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
-"""60 lines may hold some dozens of people, facts and memories, and a thinking model reads them."""
+"""The limits: 60 lines may hold some dozens of people, facts and memories, and a model may think."""
 
 
 class ModelArchivist:
@@ -35,7 +35,7 @@ class ModelArchivist:
         return await ask(self._chat, self.asking(request))
 
     def asking(self, request: ArchivistRequest) -> TranscriptPrompt:
-        """What is asked about a slice."""
+        """The archivist's part of a prompt about a slice."""
         known = {person.id: person for person in request.people}
         return TranscriptPrompt(
             agent="archivist",
@@ -60,30 +60,30 @@ class ModelArchivist:
         )
 
     def messages(self, request: ArchivistRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
+        """The prompt as it is sent."""
         return self.asking(request).messages
 
 
 def _custom_type(one: EntityType) -> str:
-    """The description as the configuration has it, escaped: it may hold several lines and lists of its own."""
+    """The line of a configured type with its description escaped, which may have several lines and lists."""
     return f"`{escape(one.name)}`: {escape(one.description) or 'as its name says'}"
 
 
 def _known_entity(entity: KnownEntity) -> str:
-    """ACME | Organization | where the owner works | also: Акме"""
+    """A line like `ACME | Organization | where the owner works | also: Акме`."""
     also = f"also: {', '.join(entity.aliases)}" if entity.aliases else ""
     return " | ".join(escape(part) for part in (entity.name, entity.type, entity.summary, also) if part)
 
 
 def _known_memory(known: KnownMemory, timezone: str) -> str:
-    """[G1] Goal | active | 2026-02-07 | выучить испанский"""
+    """A line like `[G1] Goal | active | 2026-02-07 | выучить испанский`."""
     day = f"{known.at.astimezone(ZoneInfo(timezone)):%Y-%m-%d}" if known.at else ""
     described = " | ".join(part for part in (known.label, escape(known.status or ""), day, escape(known.text)) if part)
     return f"[{known.handle}] {described}"
 
 
 def _known_person(person: Person) -> str:
-    """A candidate line, and behind it the username, which a new mention may use as well."""
+    """A candidate line with the username, which a new mention may use."""
     return f"{candidate_line(person)} | @{escape(person.username)}" if person.username else candidate_line(person)
 
 

@@ -25,20 +25,20 @@ from internal.people.operations import Added, Merged, Operation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
 NOTHING = '{"people_operations": []}'
-"""The reply to a slice that tells nothing."""
+"""The reply to a slice with nothing to keep."""
 GROUPS = ("added", "updated", "merged")
 _KINDS = {word: group for group in GROUPS for word in (group, group.removesuffix("d"), group.removesuffix("ed"))}
 _OF_OPERATIONS = frozenset({"type", "person", "id", "display_name", "name", "source_id"})
-"""Keys of which each operation has one."""
+"""Keys of operations; each operation has at least one."""
 MAX_ITEMS = 200
-"""Most of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
+"""Most items of one kind in a reply: a slice has at most 60 lines, so more come from a repeating model."""
 MAX_REASON = 300
 
 DEFAULT = EntityTypes()
 
 
 def reply_schema(types: EntityTypes = DEFAULT) -> ReplySchema:
-    """The JSON schema that is sent along; entities may have the configured labels."""
+    """The JSON schema of the request; entities may have the configured labels."""
     schema = json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
     schema["properties"]["entities"]["items"]["properties"]["labels"]["items"]["enum"] = list(types.names)
     return ReplySchema("archivist_reply", schema)
@@ -49,7 +49,7 @@ REPLY_SCHEMA = reply_schema()
 
 @dataclass(frozen=True, slots=True)
 class ArchivistReply:
-    """Everything one reply proposes, in its order, and what of it was refused.
+    """All proposals of one reply, in its order, and the refused ones.
 
     `mentioned` are the entities that memories name, each once; most of them are among `entities` or people too.
     """
@@ -75,11 +75,11 @@ def parse(
     types: EntityTypes = DEFAULT,
     memories: Sequence[KnownMemory] = (),
 ) -> ArchivistReply:
-    """The reply as typed proposals; what breaks a rule is refused one by one and the rest kept.
+    """The reply as typed proposals; each that breaks a rule is refused and the others are kept.
 
     `transcript` are the lines the model saw (evidence numbers and Telegram ids are checked against them), `known_ids`
-    the people it may name, redirected ids included, `types` what entities may be, `memories` what it may name by a
-    handle. Reasons of refusals: bad_shape, unknown_type, no_name, no_id, unknown_id, self_merge, bad_evidence,
+    the people it may name, redirected ids included, `types` the types of entities, `memories` those it may name by a
+    handle. Reasons of refusal: bad_shape, unknown_type, no_name, no_id, unknown_id, self_merge, bad_evidence,
     evidence_out_of_range, assistant_only, no_evidence, too_many; of entities and facts also not_an_entity,
     unknown_label, bad_attributes, relation_name, no_fact, no_end, self_fact, bad_date,
     not_own_words; of memories and their links also wrong_label, self_link, one_sided and those of the graph's registry.
@@ -99,7 +99,7 @@ def parse(
 
 
 class _Reader(ItemReader):
-    """Reads items of one reply against the slice it was asked about."""
+    """Reads the items of one reply and checks them against its slice."""
 
     def __init__(self, transcript: Sequence[TranscriptLine], known_ids: Collection[int]) -> None:
         super().__init__("object")
@@ -163,7 +163,7 @@ class _Reader(ItemReader):
         return tuple(dict.fromkeys(found for found in ids if found is not None and found in self._known_ids))
 
     def _telegram_id(self, raw: object, evidence: tuple[int, ...]) -> int | None:
-        """The id if the cited lines' own metadata vouch for it: a model's word is not enough."""
+        """The id if it is in the cited lines' metadata: a model's word is not enough."""
         telegram_id = read_id(raw)
         confirmed = {known for number in evidence or self.lines for known in self.lines[number].telegram_ids}
         if telegram_id is not None and telegram_id not in confirmed:
@@ -171,7 +171,7 @@ class _Reader(ItemReader):
         return telegram_id if telegram_id in confirmed else None
 
     def _username(self, raw: object, evidence: tuple[int, ...]) -> str | None:
-        """A Telegram username without @, if it stands in the cited lines; None if it could not be one."""
+        """A Telegram username without @ if the cited lines contain it; None if it could not be one."""
         username = (clean_username(raw) or None) if isinstance(raw, str) else None
         cited = [self.lines[number] for number in evidence or self.lines]
         said = "\n".join(f"{line.text}\n{line.quoted}\n{line.forwarded_from}\n{line.speaker}" for line in cited)
@@ -191,7 +191,7 @@ def _operations(reply: dict[str, Any]) -> list[Any]:
     elif people is None or _is_list_of_operations(people) or (people == [] and "people_operations" in reply):
         more = people or []
     else:
-        # Such a list is what a reranker answers: taken for "nobody", it would lose what the slice says.
+        # Such a list is a reranker's answer: read as "nobody", it would lose the content of the slice.
         raise ModelReplyInvalid("`people` holds no operations")
     operations = array(reply, "people_operations") + more
     if operations and all(isinstance(item, dict) and not _OF_OPERATIONS & item.keys() for item in operations):
@@ -213,12 +213,12 @@ def _grouped(people: dict[str, Any]) -> list[Any]:
 
 
 def _person(raw: dict[str, Any]) -> dict[str, Any]:
-    """The profile part of an operation, nested as asked for or flat as in the grouped form."""
+    """The profile part of an operation, nested as requested or flat as in the grouped form."""
     return as_object(raw.get("person", raw), "profile")
 
 
 def _circle(raw: object, unknown: Circle | None) -> Circle | None:
-    """The circle, or `unknown` for a word that names none; that leaves a known person's circle unchanged."""
+    """The circle, or `unknown` for another word; None leaves a known person's circle unchanged."""
     try:
         return Circle.parse(raw) if isinstance(raw, str) and raw.strip() else None
     except ValueError:

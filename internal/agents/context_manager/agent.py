@@ -1,4 +1,4 @@
-"""The context manager: keeps a snapshot of the owner's life, and weighs notifications before they are sent."""
+"""The context manager: keeps a snapshot of the owner's life, and decides about notifications."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 
 LIMITS: Final = Limits()
-"""A snapshot is bounded to a page."""
+"""The limits, enough for a snapshot of a page."""
 
 
 class ModelContextManager:
@@ -29,7 +29,7 @@ class ModelContextManager:
         return await ask(self._chat, self.asking(request))
 
     def asking(self, request: ContextRequest) -> TranscriptPrompt:
-        """What is asked about a slice."""
+        """The context manager's part of a prompt about a slice."""
         return TranscriptPrompt(
             agent="context_manager",
             config=self._config,
@@ -51,7 +51,7 @@ class ModelContextManager:
         )
 
     def weigh_messages(self, request: WeighingRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
+        """The prompt as it is sent."""
         zone = request.owner.timezone
         clock = clock_metadata(request.now, zone)
         context = joined(

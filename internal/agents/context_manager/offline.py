@@ -1,4 +1,4 @@
-"""The context manager without a model: it quotes the owner, and sends what is due as it comes."""
+"""The context manager without a model: it quotes the owner, and sends due notifications as they come."""
 
 import json
 
@@ -17,11 +17,11 @@ class OfflineContextManager:
         self._worker = worker
 
     async def update(self, request: ContextRequest) -> AgentReply:
-        """As the port says; costs nothing. ModelUnavailable if the language process cannot answer."""
+        """Updates at no cost. Raises ModelUnavailable if the language process cannot answer."""
         return AgentReply(await self._worker.run_bulk(update, request), MODEL)
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
-        """As the port says, at once: a few rules need no other process."""
+        """Decides at no cost in this process, by a few rules."""
         decided = [
             {
                 "id": decision.notification_id,

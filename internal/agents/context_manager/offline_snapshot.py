@@ -1,6 +1,6 @@
 """Makes a snapshot by rules: the owner's own sentences, sorted by a few words, quoted and not understood.
 
-It cannot use words of its own, see that something is over that nobody said to be over, or join two lines into one.
+It cannot use its own words, notice an end that was not stated, or join two lines into one.
 """
 
 import re
@@ -19,11 +19,11 @@ NOW_LASTS: Final = timedelta(days=7)
 THREAD_LASTS: Final = timedelta(days=45)
 
 NEWS: Final = 3
-"""Sentences of one slice that say what goes on."""
+"""Most sentences of one slice for the part `now`."""
 
 FEWEST_WORDS: Final = 3
 LONGEST: Final = 200
-"""Most characters; what is longer is a story."""
+"""Most characters of a sentence."""
 
 _WHO: Final = tuple(
     re.compile(words, re.IGNORECASE)
@@ -41,7 +41,7 @@ _WHO: Final = tuple(
         r"|\bI have (?:a |an |two |three )?(?:children|kids?|son|daughter|wife|husband)\b",
     )
 )
-"""Sentences that say who the owner is; of each kind the newest counts."""
+"""Patterns of sentences about who the owner is; the newest of each kind counts."""
 
 _OPEN: Final = re.compile(
     r"\b(?:надо|нужно|должен|должна|придётся|собира(?:юсь|емся)|планиру\w+|хочу|хотел\w* бы|жду|обещал\w*|не забыть"
@@ -65,7 +65,7 @@ class _Said:
 
 
 def quoted(request: ContextRequest) -> dict[str, Any]:
-    """The snapshot of a reply in the format of the contract; pure. About 1 ms for each word not seen before."""
+    """The snapshot of a reply in the format of the contract; pure. Takes about 1 ms for each new word."""
     said = list(_own_statements(request.transcript))
     until = max([line.at for line in request.transcript] or [datetime.min])
     old = _Old(request)
@@ -95,7 +95,7 @@ def quoted(request: ContextRequest) -> dict[str, Any]:
 
 
 class _Old:
-    """The previous snapshot: what is left of it after what was said since."""
+    """The previous snapshot, from which newer statements remove items."""
 
     def __init__(self, request: ContextRequest) -> None:
         snapshot = request.snapshot
@@ -106,7 +106,7 @@ class _Old:
         self._items = [one for one in self._items if one[0] != part or not words.search(one[2].text)]
 
     def close(self, about: frozenset[str]) -> None:
-        """Takes out the threads that were said to be over."""
+        """Removes the threads that were stated to be over."""
         self._items = [
             one for one in self._items if one[0] != "threads" or not _same_subject(about, _words(one[2].text))
         ]
@@ -117,7 +117,7 @@ class _Old:
 
 
 def _own_statements(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
-    """The owner's own sentences that state something, in their order; questions and small talk are left out."""
+    """The owner's own statements in order, without questions and small talk."""
     for line in (one.unquoted() for one in transcript if one.owners_word):
         for begin, end in sentences(line.text):
             text = " ".join(line.text[begin:end].split())
@@ -136,6 +136,6 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _same_subject(about: frozenset[str], thread: frozenset[str]) -> bool:
-    """Whether two sentences are about one thing: two words in common, or one of a thread that has few."""
+    """Whether two sentences have the same subject: two common words, or one if the thread has few."""
     shared = len(about & thread)
     return shared >= 2 or (shared == 1 and len(thread) <= FEWEST_WORDS)

@@ -14,11 +14,11 @@ from internal.dialogue.notifications.model import Notification, NotificationKind
 phrase = partial(offline_phrase, "internal.agents.context_manager")
 
 LATE: Final = timedelta(minutes=10)
-"""The delay from which on a message says when something was due."""
+"""The delay from which a message states when something was due."""
 
 
 def notification_text(one: Notification, language: Language, timezone: str, now: datetime) -> str:
-    """The text of one notification. Plain, but for one with buttons: its words stay as they were generated."""
+    """The plain text of one notification; one with buttons keeps its words."""
     if one.kind is not NotificationKind.REMINDER:
         return one.text
     return _with_due("reminder", one, language, timezone, now)
@@ -31,7 +31,7 @@ def together_text(several: Sequence[Notification], language: Language, timezone:
 
 
 def clock(moment: datetime, language: Language, timezone: str, now: datetime) -> str:
-    """A moment as a reader of this language writes it; without the day if that is today."""
+    """A moment in the form of this language, without the day if that is today."""
     zone = ZoneInfo(timezone)
     local = moment.astimezone(zone)
     if local.date() == now.astimezone(zone).date():
@@ -50,7 +50,7 @@ def _with_due(key: str, one: Notification, language: Language, timezone: str, no
 
 
 def _due(one: Notification, language: Language, timezone: str, now: datetime) -> str:
-    """The time when it was due, if that is not just now; else empty."""
+    """The time at which it was due; empty if that is now."""
     due = one.due_at
     if due is None or now - due < LATE:
         return ""
@@ -61,7 +61,7 @@ def _due(one: Notification, language: Language, timezone: str, now: datetime) ->
 
 
 QUESTIONS_AT_ONCE: Final = 3
-"""Messages with buttons sent at once; the others wait."""
+"""Most messages with buttons that are sent at once; the others wait."""
 
 BETWEEN_QUESTIONS: Final = timedelta(minutes=30)
 
@@ -87,7 +87,7 @@ def weigh(request: WeighingRequest) -> dict[str, NotificationDecision]:
 
 
 def _together(request: WeighingRequest, made: Mapping[str, NotificationDecision]) -> dict[str, NotificationDecision]:
-    """Merges what needs no answer into one message where there are several."""
+    """Merges several notifications that need no answer into one message."""
     plain = [one for one in request.notifications if not one.kind.fixed and made[one.id].choice == "now"]
     if len(plain) < 2:
         return dict(made)

@@ -18,7 +18,7 @@ from internal.errors import ModelReplyInvalid, Refusal, Refused
 from internal.llm.model import ReplySchema
 
 UNCHANGED: Final = '{"snapshot": null}'
-"""Stands instead of a reply where there is nothing new, and leaves the snapshot as it was."""
+"""The reply without news, which leaves the snapshot unchanged."""
 
 KEYS: Final = ("snapshot", "notifications")
 
@@ -58,7 +58,7 @@ REPLY_SCHEMA = ReplySchema(
 
 @dataclass(frozen=True, slots=True)
 class SnapshotReply:
-    """The new snapshot; `refused` are items that were not taken."""
+    """The new snapshot; `refused` are the refused items."""
 
     snapshot: Snapshot
     refused: tuple[Refusal, ...] = ()
@@ -66,9 +66,9 @@ class SnapshotReply:
 
 @dataclass(frozen=True, slots=True)
 class NotificationDecision:
-    """The decision about one notification. `text` is empty where its own words are sent; `until` is aware.
+    """The decision about one notification. `text` is empty if its own words are sent; `until` is aware.
 
-    `by_rules`: no model weighed it.
+    `by_rules`: it was made by rules, not by a model.
     """
 
     notification_id: str
@@ -81,18 +81,18 @@ class NotificationDecision:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions by the notification's id; missing where the reply does not name it."""
+    """Decisions by the notification's id, for the notifications that the reply names."""
 
     made: Mapping[str, NotificationDecision]
     refused: tuple[Refusal, ...] = ()
 
 
 def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int, str]) -> SnapshotReply:
-    """The reply as a snapshot within its limits, each item with the messages that it rests on.
+    """The reply as a snapshot within its limits, each item with its source messages.
 
-    `message_ids` are the messages of the transcript's lines, by number. An item that names neither lines nor old items
-    rests on all the owner's lines and on all old items of its part: it is better to forget too much with a message than
-    too little. Reasons of refusals: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
+    `message_ids` are the messages of the transcript's lines, by number. The sources of an item that names neither lines
+    nor old items are all the owner's lines and all old items of its part: it is better to forget too much with a
+    message than too little. Reasons of refusal: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
     """
     raw = read_snapshot(text)
     if not raw:
@@ -104,7 +104,7 @@ def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int,
 
 
 def read_snapshot(text: str) -> dict[str, Any]:
-    """The parts of the snapshot; none = it stays as it was. Raises ModelReplyInvalid where there is no snapshot."""
+    """The parts of the snapshot; none = unchanged. Raises ModelReplyInvalid if there is no snapshot."""
     raw = read_object(text, KEYS, bare="notifications").get("snapshot")
     if not isinstance(raw, dict) or (raw and not any(part in raw for part in PARTS)):
         raise ModelReplyInvalid("the reply holds no snapshot")
@@ -120,7 +120,7 @@ class _SnapshotReader(ItemReader):
         self._lines = {line.number: line for line in request.transcript}
 
     def items(self, part: Part, raw: object) -> list[SnapshotItem]:
-        """The items of one part; a text alone is one item."""
+        """The items of one part; a single text is one item."""
         listed = raw if isinstance(raw, list) else [] if raw is None else [raw]
         return self.keep(listed, partial(self._item, part))
 
@@ -142,7 +142,7 @@ class _SnapshotReader(ItemReader):
         return SnapshotItem(text, at, rests_on(*(item.sources for item in goes_on), ids))
 
     def _likely(self, part: Part, text: str) -> tuple[list[TranscriptLine], list[SnapshotItem]]:
-        """The messages of an item without evidence: those of the same item before, else all there are."""
+        """The sources of an item without evidence: those of the same old item, else all."""
         same = [item for item in self._old.items if item.text.casefold() == text.casefold()]
         if same:
             return [], same
@@ -153,9 +153,9 @@ class _SnapshotReader(ItemReader):
 
 
 def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
-    """The reply as decisions, one a notification.
+    """The reply as decisions, one for each notification.
 
-    Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
+    Reasons of refusal: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
     """
     made: dict[str, NotificationDecision] = {}
     reader = ItemReader("decision")
@@ -164,7 +164,7 @@ def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
 
 
 def read_decisions(text: str) -> list[Any]:
-    """The decisions as they are written. Raises ModelReplyInvalid where there are none."""
+    """The decisions as written. Raises ModelReplyInvalid if there are none."""
     listed = read_object(text, KEYS, bare="notifications").get("notifications")
     if not isinstance(listed, list):
         raise ModelReplyInvalid("the reply holds no decisions")
@@ -201,7 +201,7 @@ def _message(raw: object) -> str:
 
 
 def _moment(raw: object, timezone: str) -> datetime | None:
-    """A time as models write it; without a zone it is in the owner's. None for what is no time."""
+    """A time as models write it; without a zone it is in the owner's. None if it is no time."""
     if not isinstance(raw, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The describer: says once what a picture shows, so that memory can hold it and find it."""
+"""The describer: describes once what a picture shows, so that memory can store and find it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -13,22 +13,22 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 
 LIMITS: Final = Limits(max_tokens=1024, timeout=timedelta(seconds=40))
-"""Some sentences, and room for a model that thinks first."""
+"""The limits, enough for some sentences and a model that thinks first."""
 
 MOST: Final = 1_200
-"""Characters of a description: it stands in every prompt that shows its message."""
+"""Most characters of a description, which is in every prompt with its message."""
 
 
 class ModelDescriber:
-    """Asks a chat model that sees."""
+    """The describer that asks a chat model for pictures."""
 
     def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
         self._chat, self._config = chat, config
 
     async def describe(self, picture: str, beside: str, language: Language, user_id: int) -> str:
-        """What the picture (a data URL) shows, on one line, with the words in it behind a |.
+        """The description of a picture (a data URL) on one line, with the words in it after a |.
 
-        Raises the errors of `ChatModel.complete`, ModelRefused where the model takes no pictures.
+        Raises the errors of `ChatModel.complete`, ModelRefused if the model accepts no pictures.
         """
         said = block("question", [escape(beside)])
         messages = [

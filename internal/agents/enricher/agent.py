@@ -14,7 +14,7 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel, ReplySchema
 
 MAX_QUERY = 1000
-"""Most characters. More is no question but a summary of the dialogue, and would blur the search."""
+"""Most characters of a question. A longer one is a summary of the dialogue and would blur the search."""
 
 REPLY_SCHEMA = ReplySchema("enricher_reply", object_of({"query": TEXT}))
 
@@ -28,7 +28,7 @@ def parse(text: str) -> str:
 
 
 LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=4))
-"""One sentence, for which the owner waits; without it his question is searched for as it is written."""
+"""The limits of one sentence, for which the owner waits; without it the search uses his words."""
 
 
 class ModelEnricher:
@@ -40,7 +40,7 @@ class ModelEnricher:
         self._instructions = instructions(__package__)
 
     async def standalone(self, request: EnricherRequest) -> str:
-        """As the port says; a question that leans on nothing before it is returned as it is, without a call.
+        """Rewrites a question; one that does not depend on earlier lines is returned unchanged, without a call.
 
         Raises the errors of `ChatModel.complete`.
         """
@@ -52,7 +52,7 @@ class ModelEnricher:
         return parse(reply.text)
 
     def messages(self, request: EnricherRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
+        """The prompt as it is sent."""
         context = joined(
             owner_block(request.owner),
             transcript_block("dialogue", request.recent),

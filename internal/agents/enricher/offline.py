@@ -21,14 +21,14 @@ _ASKS_ON = re.compile(
     r"|(?:почему|зачем|когда|где|чому|навіщо|коли|де|why|when|where)(?: \w+)?)\W*",
     re.IGNORECASE,
 )
-"""Questions that lean on what was said before; "What's the weather like?" stands alone."""
+"""Questions that depend on earlier lines; "What's the weather like?" stands alone."""
 _OF_PEOPLE = re.compile(
     r"\b(?:сказа|говор|дума|жив|жит|работа|звон|позвон|писа|приед|приех|уех|каза|розпов|меш|прац|дзвон|приї|поїх)",
     re.IGNORECASE,
 )
-"""What a person does and no thing: "а что она сказала?" is never about the weather that was asked about before."""
+"""Actions of people only: "а что она сказала?" is never about the weather of the earlier question."""
 _TOPIC = 120
-"""Most characters of the earlier message that is put before a question without any name."""
+"""Most characters of an earlier message that is put before a question without a name."""
 
 
 class OfflineEnricher:
@@ -38,14 +38,14 @@ class OfflineEnricher:
         self._worker = worker
 
     async def standalone(self, request: EnricherRequest) -> str:
-        """As the port says. ModelUnavailable if the language process cannot answer."""
+        """Rewrites a question by rules. Raises ModelUnavailable if the language process cannot answer."""
         if not request.recent or not request.question.strip():
             return request.question
         return await self._worker.run(enrich, request)
 
 
 def enrich(request: EnricherRequest) -> str:
-    """The question, with the name or the words it leans on before it; pure."""
+    """The question after the name or words on which it depends; pure."""
     question = request.question
     keys = [token.key for token in tokens(question)]
     pronoun = next((key for key in keys if key in _PRONOUNS), None)
@@ -63,7 +63,7 @@ def _many(pronoun: str) -> bool:
 
 
 def _last_named(request: EnricherRequest, gender: Gender | None, many: bool) -> list[str]:
-    """The names of the latest message that names somebody whom the pronoun can mean."""
+    """The names in the latest message with a person whom the pronoun can mean."""
     own_turn = next((line for line in reversed(request.recent) if line.role == "user"), None)
     for line in reversed(request.recent):
         fitting = [one for one in _sightings(line, request) if gender is None or one.gender in (None, gender)]
@@ -76,7 +76,7 @@ def _last_named(request: EnricherRequest, gender: Gender | None, many: bool) -> 
 
 
 def _goes_on_about_thing(request: EnricherRequest, before: str, gender: Gender) -> bool:
-    """Whether "he" or "she" is a thing that was asked about right before: "Какой велосипед я купил?"."""
+    """Whether "he" or "she" is the thing of the question before: "Какой велосипед я купил?"."""
     language = text_language(before, request.owner.language)
     if "?" not in before or language == "en" or _OF_PEOPLE.search(request.question):
         return False

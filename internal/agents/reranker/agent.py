@@ -1,4 +1,4 @@
-"""The reranker: picks, among the people whom the vectors found, those who matter for the question."""
+"""The reranker: picks the people who matter for the question among those found by vectors."""
 
 from datetime import timedelta
 from typing import Final
@@ -13,7 +13,7 @@ from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import people_block
 
 LIMITS: Final = Limits(timeout=timedelta(seconds=4))
-"""The owner waits for his answer meanwhile; after that the nearest people are taken."""
+"""The limits, short because the owner waits; after the timeout the nearest people are taken."""
 
 
 class ModelReranker:
@@ -24,7 +24,7 @@ class ModelReranker:
         self._config = config
 
     async def pick(self, request: RerankerRequest) -> list[PersonPick]:
-        """As the port says, without a call when there is nobody to choose from. Raises what `complete` raises."""
+        """Picks people, without a call if there are no candidates. Raises what `complete` raises."""
         if not request.candidates or request.max_people < 1:
             return []
         reply = await ask_model(
@@ -33,7 +33,7 @@ class ModelReranker:
         return parse(reply.text, {person.id for person in request.candidates}, request.max_people)
 
     def messages(self, request: RerankerRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
+        """The prompt as it is sent."""
         context = joined(block("query", [escape(request.query)]), people_block("candidates", request.candidates))
         system = instructions(__package__, max_people=str(request.max_people))
         return [ChatMessage("system", system), ChatMessage("user", context)]

@@ -9,7 +9,7 @@ from internal.people.circle_words import circles_in_question
 from internal.people.model import Person, names_of
 
 _UNNAMED = 3
-"""How many are kept when nobody is named: for 56 of 60 such queries of the calibration set the right person is here."""
+"""People kept if nobody is named; the right one is among them for 56 of 60 such queries of the calibration set."""
 
 
 class OfflineReranker:
@@ -19,7 +19,7 @@ class OfflineReranker:
         self._worker = worker
 
     async def pick(self, request: RerankerRequest) -> list[PersonPick]:
-        """As the port says; candidates are expected best first. ModelUnavailable if the process cannot answer."""
+        """Picks people from candidates, best first. Raises ModelUnavailable if the process cannot answer."""
         if not request.candidates or request.max_people < 1:
             return []
         return await self._worker.run(pick, request)
@@ -28,7 +28,7 @@ class OfflineReranker:
 def pick(request: RerankerRequest) -> list[PersonPick]:
     """The named candidates, most plainly named first. Pure.
 
-    Without any, those of the circle asked for, else the first three.
+    If nobody is named, those of the circle asked for, else the first three.
     """
     boosts = name_boosts(request.query, {person.id: names_of(person) for person in request.candidates})
     named = [person for person in request.candidates if boosts.get(person.id, 0) >= NAMED]

@@ -16,7 +16,7 @@ REPLY_SCHEMA = ReplySchema("reranker_reply", object_of({"people": array_of(objec
 
 
 def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[PersonPick]:
-    """The picks among the candidates, best first, each once, at most `max_people`; an empty list is an answer.
+    """The picked candidates, best first, each once, at most `max_people`; an empty list is a valid answer.
 
     Raises ModelReplyUnknownIds if people are named and none of them is a candidate; ModelReplyInvalid if the reply
     cannot be read.

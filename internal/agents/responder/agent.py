@@ -1,4 +1,4 @@
-"""The responder: answers the owner, knowing the people of his life."""
+"""The responder: answers the owner with the knowledge of his memory."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -41,13 +41,13 @@ from internal.people.model import people_block
 from internal.text_caches import cached
 
 ROUNDS: Final = 5
-"""How often the model may use tools before it has to answer."""
+"""Most rounds of tool calls before the model has to answer."""
 
 OMITTED = "…"
-"""Replaces what the owner said before the first of the assistant's messages that fits into the prompt."""
+"""Replaces the owner's messages before the first of the assistant's messages that fits into the prompt."""
 
 LIMITS: Final = Limits(temperature=0.7, timeout=timedelta(seconds=120))
-"""An answer may be worded freely. Two minutes, since a thinking model is silent at first."""
+"""The limits for a freely worded answer, with two minutes because a thinking model is silent at first."""
 
 
 class ModelResponder:
@@ -59,9 +59,9 @@ class ModelResponder:
         self._inner_circle = InnerCircleBlock()
 
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
-        """As the port says, without the prompt's blocks and without citations of what was not given.
+        """Yields a reply without the prompt's blocks and without citations of sources that were not given.
 
-        Raises ModelReplyInvalid for a reply that says nothing besides, or is raw JSON.
+        Raises ModelReplyInvalid if nothing else is left of a reply, or only raw JSON.
         """
         messages, toolbox = self.messages(request), request.toolbox if self._config.tools else None
         for turn in range(ROUNDS + 1):
@@ -90,7 +90,7 @@ class ModelResponder:
         passages: Sequence[RecalledPassage],
         instructions: Sequence[StandingInstruction],
     ) -> AsyncGenerator[ChatDelta, None]:
-        """The model's words as they may be shown; a reply with calls of tools stays as it is."""
+        """The model's words that may be shown; a reply with calls of tools stays unchanged."""
         given = (facts, ordinary, memories, passages, instructions)
         speech, citations = Speech(), CitationFilter(*given)
         async with aclosing(self._chat.stream(asked)) as deltas:  # type: ignore[type-var] # it is closed
@@ -115,9 +115,9 @@ class ModelResponder:
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
         """The system part, the earlier dialogue, the context, the newest messages.
 
-        What changes least comes first and no clock stands in the system part, so that a provider can cache everything
-        up to the context, which differs with each question. The context has the role of a user: recalled text must not
-        speak with the system's authority.
+        Stable parts come first and the system part has no clock, so that a provider can cache everything up to the
+        context, which differs with each question. The context has the role of a user: recalled text must not have the
+        system's authority.
         """
         context = joined(
             snapshot_block(request.snapshot, request.owner.timezone),
@@ -137,7 +137,7 @@ class ModelResponder:
         return [ChatMessage("system", self._system(request)), *_by_turns([*earlier, *recalled, *asked])]
 
     def _language_hint(self, request: ResponderRequest) -> dict[str, str]:
-        """What reminds a small model, right before the newest message, in which language to answer."""
+        """The reminder of the answer's language for a small model, right before the newest message."""
         if not self._config.short_prompt or not request.dialogue:
             return {}
         owner = request.owner.language
@@ -160,7 +160,7 @@ class ModelResponder:
 
 
 def _dialogue(request: ResponderRequest, hint: dict[str, str]) -> list[ChatMessage]:
-    """The messages, the owner's with their metadata. The one to answer always has its time, and the hint."""
+    """The messages, the owner's with their metadata. The message to answer always has its time and the hint."""
     now = clock_metadata(request.now, request.owner.timezone) | hint
     last = len(request.dialogue) - 1
     said: list[ChatMessage] = []
@@ -174,9 +174,9 @@ def _dialogue(request: ResponderRequest, hint: dict[str, str]) -> list[ChatMessa
 
 
 def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The two roles in turn, the user's first: the chat templates of some models take nothing else.
+    """Alternates the two roles, beginning with the user's: the chat templates of some models require this.
 
-    Messages in a row become one, such as the context with what follows it, and those that got no answer.
+    Consecutive messages of a role are joined, such as the context with the next message, or unanswered messages.
     """
     if messages and messages[0].role == "assistant":
         messages = [ChatMessage("user", OMITTED), *messages]
@@ -198,7 +198,7 @@ def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 @cached(4096)
 def _dialogue_message(role: Role, text: str, metadata: tuple[tuple[str, str], ...]) -> ChatMessage:
-    # The assistant's own messages carry none, or the model would begin to write such lines itself.
+    # The assistant's own messages have none, or the model would write such lines itself.
     if role == "assistant":
         return ChatMessage("assistant", neutralised(text))
     return ChatMessage("user", with_metadata(text, dict(metadata)))

@@ -1,6 +1,6 @@
-"""The blocks of a prompt: `<facts>`, `<memories>`, `<lessons>`, `<past_messages>`, `<tasks>` and what always holds.
+"""The blocks of a prompt: `<facts>`, `<memories>`, `<lessons>`, `<past_messages>`, `<tasks>`, `<instructions>` etc.
 
-A line for each thing, with the number by which it is cited; a block without any line is left out.
+Each item has a line with the number by which it is cited; a block without lines is left out.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from internal.language.text.block_tags import escape
 
 
 def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:
-    """`<facts>` with one escaped line each; the empty string when there is none."""
+    """The block `<facts>` with one escaped line for each; the empty string without facts."""
     return block("facts", [fact_line(fact, timezone) for fact in facts])
 
 
@@ -36,7 +36,7 @@ def fact_line(fact: RecalledFact, timezone: str) -> str:
 
 
 def day(moment: datetime, timezone: str, precision: DatePrecision | None = None) -> str:
-    """The date of a moment in a zone, as exact as it is known: 2026-02-01, 2026-02; in UTC if there is no such zone."""
+    """The date of a moment in a zone, as exact as it is known: 2026-02-01, 2026-02; in UTC for an unknown zone."""
     try:
         return written(moment.astimezone(ZoneInfo(timezone)), precision)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -44,7 +44,7 @@ def day(moment: datetime, timezone: str, precision: DatePrecision | None = None)
 
 
 def memories_block(memories: Sequence[RecalledMemory], timezone: str) -> str:
-    """`<memories>` with one line for each."""
+    """The block `<memories>` with one line for each."""
     return block("memories", [memory_line(one, timezone) for one in memories])
 
 
@@ -61,7 +61,7 @@ def memory_line(memory: RecalledMemory, timezone: str) -> str:
 
 
 def lessons_block(lessons: Sequence[str]) -> str:
-    """`<lessons>` with one line for each, equal ones once."""
+    """The block `<lessons>` with one line for each, equal ones once."""
     return block("lessons", [f"- {one}" for one in dict.fromkeys(map(escape, lessons)) if one])
 
 
@@ -71,7 +71,7 @@ _CALLED: Final[dict[Part, str]] = {"who": "Who", "now": "Now", "threads": "Open"
 def snapshot_block(snapshot: Snapshot, timezone: str) -> str:
     """`<context_snapshot>` with one item a line, as `Now: text (said 2026-02-07)`; the empty string without any.
 
-    What was made by rules is the owner's own words, in quotes.
+    Items made by rules are the owner's own words, in quotes.
     """
     zone = ZoneInfo(timezone)
     return block(
@@ -104,7 +104,7 @@ def _line(called: str, item: SnapshotItem, zone: ZoneInfo, quoted: bool) -> str:
 
 
 ASSISTANT: Final = "you"
-"""The speaker of the assistant's own words, as the assistant is shown it."""
+"""The speaker of the assistant's own words in its prompt."""
 
 
 def passages_block(passages: Sequence[RecalledPassage], timezone: str) -> str:
@@ -126,7 +126,7 @@ def results_block(found: Sequence[Sequence[str]]) -> str:
 def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
     """`[S1] 2026-02-03 Tue 14:30 Оля: Купила билеты`, then its other lines, indented, with the time if on that day.
 
-    Behind what does not hold any more stands ` (outdated since 2026-05-03)`.
+    A line that does not hold any more ends with ` (outdated since 2026-05-03)`.
     """
     lines: list[str] = []
     day = ""

@@ -1,4 +1,4 @@
-"""The block `<inner_circle>`: every prompt begins with it, so it changes only where a profile does."""
+"""The block `<inner_circle>` at the beginning of every prompt, which changes only with a profile."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from internal import text_caches
 from internal.people.model import Person, candidate_line, people_block
 
 OWNERS: Final = 1_000
-"""Most owners whose circle is remembered, the latest."""
+"""Most owners whose block is cached, the latest ones."""
 
 
 class InnerCircleBlock:
-    """Shows people in order of creation, each with the number of mentions when the profile last changed.
+    """Shows people in order of creation, each with the number of mentions at the last change of the profile.
 
-    A count that moves, or an order by counts, would make a provider read the whole prompt again.
+    Current counts, or an order by counts, would invalidate the provider's cache of the whole prompt.
     """
 
     def __init__(self) -> None:

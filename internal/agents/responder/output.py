@@ -1,6 +1,6 @@
-"""Filters a responder's reply: without the prompt's own blocks, and without anything that is raw JSON.
+"""Removes the prompt's own blocks and raw JSON from a responder's reply.
 
-What leaks into one reply leaks, through the history, into every later one. Code is left alone: people ask about it.
+Text that leaks into one reply leaks through the history into every later one. Code stays: people ask about it.
 """
 
 import json
@@ -30,10 +30,10 @@ _BEGINS_LIKE_OURS = re.compile(
 
 
 def spoken(text: str) -> str:
-    """A whole reply as it may be sent and stored. Raises ModelReplyInvalid if nothing is left, or only raw JSON.
+    """A whole reply that may be sent and stored. Raises ModelReplyInvalid if nothing is left, or only raw JSON.
 
-    Raw is an object, or an array of objects, that stands alone. In a code fence it may be what the owner asked for:
-    there only the forms in which other agents answer are refused.
+    Raw JSON is an object, or an array of objects, that stands alone. In a code fence the owner may have asked for it:
+    there only the reply formats of other agents are refused.
     """
     blocks = BlockFilter()
     words = blocks.feed(text) + blocks.finish()
@@ -46,9 +46,9 @@ def spoken(text: str) -> str:
 
 
 class Speech:
-    """A streamed reply as it may be shown, piece by piece; what may turn out to be raw JSON waits for its end.
+    """A streamed reply that may be shown, piece by piece; text that may be raw JSON is held back to its end.
 
-    From where a call of a tool is written on, nothing is shown.
+    Nothing is shown from a written call of a tool on.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Speech:
         return self._show(_before_mark(self._said))
 
     def finish(self) -> str:
-        """The rest that was held back. Only for a reply that `spoken` has passed."""
+        """The rest that was held back, only for a reply that `spoken` accepts."""
         self._said += self._blocks.finish()
         return self._show(len(self._said))
 
@@ -78,10 +78,10 @@ class Speech:
 
 
 class BlockFilter:
-    """Passes on a streamed text without the prompt's blocks, wherever the stream is cut into pieces.
+    """Passes on a streamed text without the prompt's blocks, also if a tag is split between pieces.
 
-    A tag that begins or ends its line opens a block, hidden up to its closing tag or, without one, to the end. Within
-    a line a block is hidden if it closes there; else, as any closing tag, the tag alone is. Tags in code are text.
+    A tag at the beginning or end of its line opens a block, hidden up to its closing tag or, without one, to the end.
+    Within a line a block is hidden if it closes there; else only the tag, like any lone closing tag. Code stays.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class BlockFilter:
         self._code = Code()
 
     def feed(self, piece: str) -> str:
-        """The text that may be shown now; what could be the beginning of a tag is held back."""
+        """The text that may be shown now; a possible beginning of a tag is held back."""
         self._held += piece
         return self._take(ended=False)
 
@@ -105,7 +105,7 @@ class BlockFilter:
         return shown
 
     def _step(self, *, ended: bool) -> str | None:
-        """Consume up to and with the next tag; None when more text is needed."""
+        """Consumes the text up to and including the next tag; None when more text is needed."""
         if self._inside is not None:
             return self._leave(self._inside)
         tag = _TAG.search(self._held)
@@ -121,7 +121,7 @@ class BlockFilter:
         return before if self._open(tag[2].casefold(), length, ended=ended) else before or None
 
     def _open(self, name: str, length: int, *, ended: bool) -> bool:
-        """Take the opening tag at the beginning of what is held; False when the rest of its line must come first."""
+        """Takes the opening tag at the beginning of the held text; False when the rest of its line must come first."""
         if self._code.line_has_words:
             line, newline, _ = self._held[length:].partition("\n")
             if closing := _closing(line, name):
@@ -155,7 +155,7 @@ class BlockFilter:
 
 
 def _closing(text: str, name: str) -> int | None:
-    """The index behind the closing tag of this name."""
+    """The index after the closing tag of this name."""
     found = (tag.end() for tag in _TAG.finditer(text) if tag[1] and tag[2].casefold() == name)
     return next(found, None)
 
@@ -185,7 +185,7 @@ def _is_raw_json(words: str) -> bool:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether this is the reply format of another agent."""
+    """Whether a value has the reply format of another agent."""
     if isinstance(value, list):
         return any(isinstance(item, dict) and item.get("type") in ("Added", "Updated", "Merged") for item in value)
     return isinstance(value, dict) and bool(value) and value.keys() <= set(_OUR_KEYS)

@@ -1,4 +1,4 @@
-"""The rules an answer is judged by: the responder's own instructions, one by one."""
+"""The rules by which an answer is judged: the responder's own instructions, one by one."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""Finds calls of tools that a model writes as words, in the forms of chat templates and of small models."""
+"""Finds calls of tools that a model writes as text, in the forms of chat templates and small models."""
 
 import json
 import re
@@ -13,23 +13,23 @@ from internal.llm.model import Tool, ToolCall
 MARK: Final = regex.compile(
     r"<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|<\|?tool_calls?\|>", regex.IGNORECASE
 )
-"""What begins a call, whatever stands before it: the forms of Hermes and Qwen, of Llama, of Mistral."""
+"""Marks that begin a call anywhere: the forms of Hermes and Qwen, of Llama, of Mistral."""
 LONGEST_MARK: Final = 16
 _FUNCTION: Final = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL | re.IGNORECASE)
 _PARAMETER: Final = re.compile(r"<parameter=([\w.-]+)>\s*(.*?)\s*</parameter>", re.DOTALL | re.IGNORECASE)
 _DOUBLED: Final = re.compile(r'\{\s*\{(?=\s*"name")')
-"""How small models copy the braces of a template."""
+"""Doubled braces, which small models copy from a template."""
 _ALONE: Final = re.compile(r"\s*(?:```\s*(?:json\w*)?\s*)?[{\[]")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 
 
 def first_mark(text: str) -> int | None:
-    """Where a call begins that stands in no code; None if none does."""
+    """The index at which a call outside of code begins; None if there is none."""
     return next((one.start() for one in MARK.finditer(text) if text.count("`", 0, one.start()) % 2 == 0), None)
 
 
 def written_calls(text: str, tools: Sequence[Tool]) -> list[ToolCall]:
-    """The calls in a reply: behind a mark all, also of unknown tools; as JSON without one only where it begins so."""
+    """The calls in a reply: all after a mark, also of unknown tools; without a mark only JSON at the beginning."""
     begin, known = first_mark(text), {tool.name for tool in tools}
     if not tools or (begin is None and not _ALONE.match(text)):
         return []
@@ -49,7 +49,7 @@ def _calls(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _call(item: Any) -> Iterator[tuple[str, str]]:
-    """The call that an object is: its name under `name`, `tool` or within `function`."""
+    """Reads an object as a call, with its name under `name`, `tool` or within `function`."""
     inner = item.get("function") if isinstance(item, dict) else None
     item = inner if isinstance(inner, dict) else item
     name = (item.get("name") or item.get("tool") or inner) if isinstance(item, dict) else None

@@ -1,4 +1,4 @@
-"""The task manager: what the owner asked to be reminded of, promised or has to do, and what of that is done."""
+"""The task manager: finds reminders, promises and tasks of the owner, and those that are done."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from internal.language.text.block_tags import escape
 from internal.llm.model import ChatMessage, ChatModel
 
 LIMITS: Final = Limits()
-"""A slice of 60 lines holds a few tasks."""
+"""The limits, enough for the few tasks of 60 lines."""
 
 
 class ModelTaskManager:
@@ -27,7 +27,7 @@ class ModelTaskManager:
         return await ask(self._chat, self.asking(request))
 
     def asking(self, request: TaskManagerRequest) -> TranscriptPrompt:
-        """What is asked about a slice."""
+        """The task manager's part of a prompt about a slice."""
         return TranscriptPrompt(
             agent="task_manager",
             config=self._config,
@@ -42,7 +42,7 @@ class ModelTaskManager:
         )
 
     def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:
-        """The prompt exactly as it is sent."""
+        """The prompt as it is sent."""
         return self.asking(request).messages
 
 

@@ -1,4 +1,4 @@
-"""The schedule of a proposed task: what the reply says, resolved against the time of the line that proves it."""
+"""The schedule of a proposed task: the words of the reply, resolved against the time of the cited line."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -16,11 +16,11 @@ _MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{1,2}:\d{2}.*")
 _FURTHEST: Final = timedelta(days=36_525)
-"""A century: a year that is further away is a misprint."""
+"""A century, the furthest due time: a later year is a misprint."""
 
 
 def schedule_of(task: ProposedTask, line: TranscriptLine, tz: str, language: Language) -> Schedule:
-    """The schedule in the owner's zone `tz`. Raises Refused("due" | "recurrence") for what cannot be read."""
+    """The schedule in the owner's zone `tz`. Raises Refused("due" | "recurrence") if it cannot be read."""
     at = line.at.astimezone(ZoneInfo(tz))
     found = Schedule(tz=tz) if not task.due else _due(task.due, at, tz, language)
     if not task.repeat:

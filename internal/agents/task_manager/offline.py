@@ -1,6 +1,6 @@
-"""The task manager without a model: plain requests, needs, promises and appointments, and what is said to be done.
+"""The task manager without a model: finds plain requests, needs, promises, appointments, and statements of their end.
 
-It cannot read between the lines: what is said in other words than its rules know is no task to it.
+It misses tasks in words that its rules do not know.
 """
 
 import json
@@ -31,12 +31,12 @@ class OfflineTaskManager:
         self._worker = worker
 
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
-        """As the port says; costs nothing. ModelUnavailable if the language process cannot answer."""
+        """Proposes tasks at no cost. Raises ModelUnavailable if the language process cannot answer."""
         return AgentReply(await self._worker.run_bulk(propose, request), MODEL)
 
 
 def propose(request: TaskManagerRequest) -> str:
-    """The reply in the format of the contract; pure, some 2 ms a line."""
+    """The reply in the format of the contract; pure. Takes some 2 ms for a line."""
     tasks: list[dict[str, Any]] = []
     ends: list[dict[str, Any]] = []
     known = list(request.tasks)
@@ -55,7 +55,7 @@ def propose(request: TaskManagerRequest) -> str:
 
 
 def own_tasks(text: str, at: datetime, language: Language) -> list[TaskFound]:
-    """What a line asks to be reminded of or its author has to do: no birthday, and no order to the bot."""
+    """The reminders and tasks of a line's author, without birthdays and orders to the bot."""
     found = [one for one in find_tasks(text, at, language) if one.asked or not is_occasion(one.title)]
     if all(one.asked for one in found):
         return found
@@ -71,7 +71,7 @@ _ORDERS: Final = ("cancel", "move", "forget", "forget_all", "name")
 
 
 def titled(found: TaskFound, text: str, before: str | None) -> str:
-    """The title of a task; one that only gives a time is about what was said before it."""
+    """The title of a task; one that only has a time is about the line before it."""
     if found.title:
         return found.title
     said = shortened(title_of(before or "", ()))

@@ -16,13 +16,13 @@ from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
 
 KEYS: Final = ("tasks", "done", "settled")
 NOTHING: Final = '{"tasks": [], "done": []}'
-"""The reply to a slice that tells nothing."""
+"""The reply to a slice without tasks."""
 
 MAX_ITEMS: Final = 40
-"""Most of a kind in one reply: a slice has at most 60 lines."""
+"""Most items of a kind in one reply: a slice has at most 60 lines."""
 
 MAX_DUE: Final = 100
-"""Most characters; more is no date."""
+"""Most characters of a date."""
 
 _SETTLED: Final = (TaskState.DONE, TaskState.CANCELLED)
 REPLY_SCHEMA = ReplySchema(
@@ -54,7 +54,7 @@ REPLY_SCHEMA = ReplySchema(
 
 @dataclass(frozen=True, slots=True)
 class ProposedTask:
-    """A proposed task. `due` and `repeat` are as written, empty where absent; `line` proves it.
+    """A proposed task. `due` and `repeat` are as written, empty if absent; `line` is its evidence.
 
     `person` is a name as written; `asked`: the owner says that a reminder is wanted.
     """
@@ -70,9 +70,9 @@ class ProposedTask:
 
 @dataclass(frozen=True, slots=True)
 class SettledTask:
-    """An open task of which the owner says, in line `line`, that it is done or cancelled.
+    """An open task that is done or cancelled by the owner's statement in line `line`.
 
-    Without `cited`, the line is his last, and the line that says so is still to be found.
+    Without `cited`, the line is his last one, and the line with the statement is still to be found.
     """
 
     task_id: str
@@ -95,10 +95,10 @@ def read_reply(text: str) -> dict[str, list[Any]]:
 
 
 def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
-    """The reply as proposals; what breaks a rule is refused one by one, with a reason.
+    """The reply as proposals; each that breaks a rule is refused with a reason.
 
     `text`, `recurrence` and `for_user` are read as `title`, `repeat` and `person`, and an id alone in `done` as
-    a task that is done: a shorter form, which smaller models keep to more easily. `settled` is read as `done`.
+    a task that is done: a shorter form that is easier for small models. `settled` is read as `done`.
 
     Reasons: bad_shape, unknown_kind, no_title, bad_evidence, evidence_out_of_range, assistant_only, not_the_owner,
     no_evidence, unknown_task, unknown_outcome, settled_twice, too_many. Raises ModelReplyInvalid when the reply as a
@@ -136,7 +136,7 @@ class _Reader(ItemReader):
         )
 
     def ended(self, raw: Mapping[str, Any]) -> SettledTask:
-        """A task that is done, or what its outcome says; without evidence the owner's last line tells it."""
+        """A task that is done or has another outcome; without evidence the owner's last line counts."""
         task_id = self._open_task(raw)
         outcome = str(raw.get("outcome") or TaskState.DONE.value).strip().casefold()
         if outcome not in {state.value for state in _SETTLED}:

@@ -1,8 +1,8 @@
 """The archivist without a model: names, kinship and work words, and the owner's own sentences.
 
-It is weaker than a model and honest about it: it finds who is named plainly, takes the circle from a word beside the
-name, quotes instead of summing up, merges two people only when the owner says that they are one, and states the few
-kinds of facts, goals, decisions and other memories that it can be sure of.
+It is weaker than a model: it finds people who are named plainly, takes the circle from a word beside the name, quotes
+instead of summing up, merges two people only when the owner says that they are one, and states only the few kinds of
+facts, goals, decisions and other memories of which it can be sure.
 """
 
 import json
@@ -39,7 +39,7 @@ MODEL = "offline-rules"
 _INSIDE = re.compile(r"(?:^|\s)(?:в|во|на|in|at)\s+$", re.IGNORECASE)
 
 _CHARACTERS = 4_000
-"""Characters of lines analysed in one call; at 1 ms for each word not seen before that is half a second."""
+"""Characters of lines analysed in one call, which takes half a second at 1 ms for each new word."""
 
 
 class OfflineArchivist:
@@ -49,7 +49,7 @@ class OfflineArchivist:
         self._worker = worker
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
-        """The reply in the archivist's contract format. ModelUnavailable if the language process cannot answer."""
+        """The reply in the archivist's format. Raises ModelUnavailable if the language process cannot answer."""
         texts = [line.text for line in request.transcript]
         for part in batches(texts, _CHARACTERS):
             await self._worker.run_bulk(_look_up, part, request.owner.language)
@@ -57,7 +57,7 @@ class OfflineArchivist:
 
 
 def _look_up(texts: Sequence[str], language: Language) -> None:
-    """Analyses the words of some lines, which the process keeps, so that no owner waits for a whole transcript."""
+    """Analyses the words of some lines for the process's cache, so that no owner waits for a whole transcript."""
     for text in texts:
         find_people(text, text_language(text, language))
 
@@ -96,14 +96,14 @@ def propose(request: ArchivistRequest) -> str:
 
 
 def _facts(said: ReadSentence, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
-    """The facts of one sentence: about its speaker, a name right before the verb, or the person whom "he" means.
+    """The facts of one sentence: about its speaker, a name right before the verb, or the person meant by "he".
 
-    A clause that follows at once has the same subject.
+    A clause that follows directly has the same subject.
     """
     before: tuple[Statement, str] | None = None
     for stated in statements(said.text, said.line):
         if _means_a_person(stated, said):
-            continue  # whom somebody likes, or works with, is no thing
+            continue  # a liked person or a colleague is no thing
         subject = _source(stated, said, identities)
         if subject is None and before is not None and goes_on_from(before[0], stated, said.text):
             subject = (before[1], said.text)
@@ -134,9 +134,9 @@ def _source(stated: Statement, said: ReadSentence, identities: Sequence[Identity
 
 
 def _statements_of_others(reading: Reading) -> list[dict[str, Any]]:
-    """What others than the owner say about themselves, and about people whom they call by their full names.
+    """The facts that others than the owner state about themselves, and about people by their full names.
 
-    The person whom such a fact is about is added: the name is all that is known of him.
+    The person of such a fact is added with only the name.
     """
     found: list[dict[str, Any]] = []
     for said in reading.heard:
@@ -150,7 +150,7 @@ def _statements_of_others(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _means_a_person(stated: Statement, said: ReadSentence) -> bool:
-    """Whether the target is the name of a person; one lives or works in or at a name only if it is a place's."""
+    """Whether the target names a person: no quoted name, no place, and no name after a word like "in"."""
     begin, end = (said.start + target_span for target_span in stated.target_span)
     if (
         said.text[stated.target_span[0]] in '«"“'
@@ -162,7 +162,7 @@ def _means_a_person(stated: Statement, said: ReadSentence) -> bool:
 
 
 def _person_reference(dossier: Dossier, identities: Sequence[Identity]) -> str:
-    """The reference to the person of a dossier in facts: the id of a known one, else the name it is added with."""
+    """The reference to a dossier's person in facts: the id of a known one, else the name with which it is added."""
     for identity in identities:
         if dossier.person_id is None and any(one is dossier for one in (identity.one, identity.other)):
             other = identity.other if identity.one is dossier else identity.one
@@ -174,7 +174,7 @@ def _person_reference(dossier: Dossier, identities: Sequence[Identity]) -> str:
 
 
 def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]]:
-    """Two known people are merged into the one mentioned more often, unless their usernames or ids differ."""
+    """The merge of two known people into the one mentioned more often, unless their usernames or ids differ."""
     if identity.one.person_id is None or identity.other.person_id is None:
         return []
     pair = sorted(
@@ -198,7 +198,7 @@ def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]
 
 
 def _join_identities(identities: Sequence[Identity]) -> list[Dossier]:
-    """Merges two names into the known one, else the fuller one. Returns those merged."""
+    """Merges two names into the known one, else the fuller one. Returns the merged dossiers."""
     gone: list[Dossier] = []
     for identity in identities:
         one, other = identity.one, identity.other
@@ -239,7 +239,7 @@ def _added(dossier: Dossier) -> dict[str, Any]:
 
 
 def _updated(dossier: Dossier, known: Person) -> dict[str, Any] | None:
-    """The update with what is new; None if the conversation says nothing new."""
+    """The update of a known person; None if the conversation says nothing new."""
     keys = {name_key(name) for name in known.names}
     new_names = [name for name in dossier.names if name_key(name) not in keys and _is_other_name(name, known)]
     person: dict[str, Any] = {"id": known.id}
@@ -258,7 +258,7 @@ def _updated(dossier: Dossier, known: Person) -> dict[str, Any] | None:
 
 
 def _is_other_name(name: str, known: Person) -> bool:
-    """Петровым is no alias of Петров, nor is Иван one of Иван Петров; Гелёй is."""
+    """Whether a name is an alias: Петровым is none of Петров, nor Иван of Иван Петров; Геля is."""
     words = {word.key for own in known.names for word in name_words(own)}
     bases = {base for own in known.names for word in name_words(own) for base in word.bases}
     return any(word.key not in words and not word.bases & bases for word in name_words(name))

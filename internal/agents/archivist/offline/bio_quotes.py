@@ -1,4 +1,4 @@
-"""A bio made of what the owner said: whole sentences, each once, two or three of them."""
+"""Makes a bio of two or three whole sentences of the owner, each once."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from internal.language.text.unmarked_questions import asks_unmarked
 
 MAX_SENTENCES = 3
 MAX_SENTENCE = 220
-"""Characters of one sentence; a longer one is cut at a word."""
+"""Most characters of one sentence; a longer one is cut at a word."""
 
 _SAME = 88
 """Likeness (0-100, words in any order) above which a sentence repeats another."""
@@ -26,21 +26,21 @@ _ASKING = re.compile(
     r"|what (?:is|are|was|do|did|does|about)|how (?:is|are|was|old|many|much))\b[^,]*$",
     re.IGNORECASE,
 )
-"""A question mark, an order to the bot, or a question that nobody ended with its mark."""
+"""A question mark, an order to the bot, or a question without its mark."""
 
 
 def asks(sentence: str) -> bool:
-    """Whether a sentence asks the bot for something instead of telling it; for the language process."""
+    """Whether a sentence is a question or an order, not a statement; for the language process."""
     return asks_plainly(sentence) or asks_unmarked(sentence)
 
 
 def asks_plainly(sentence: str) -> bool:
-    """Whether a mark or the first words show that a sentence asks; without dictionaries."""
+    """Whether a mark or the first words show that a sentence is a question; works without dictionaries."""
     return bool(_ASKING.search(sentence.strip()))
 
 
 def cleaned(sentence: str) -> str:
-    """The sentence without a greeting in front, with a capital and a full stop."""
+    """The sentence without a greeting at its beginning, with a capital and a full stop."""
     plain = _OPENING.sub("", " ".join(sentence.split()))
     if len(plain) > MAX_SENTENCE:
         plain = plain[:MAX_SENTENCE].rsplit(" ", 1)[0] + "…"
@@ -49,7 +49,7 @@ def cleaned(sentence: str) -> str:
 
 
 def bio_of(known: str, said: Sequence[str]) -> str:
-    """The known bio with what was said now: the first sentence says who it is and stays, then the latest ones."""
+    """The known bio with the new sentences: its first sentence, which identifies the person, and the latest ones."""
     kept = _each_once([*_split(known), *map(cleaned, said)])
     if len(kept) > MAX_SENTENCES:
         kept = [kept[0], *kept[-(MAX_SENTENCES - 1) :]]
@@ -57,7 +57,7 @@ def bio_of(known: str, said: Sequence[str]) -> str:
 
 
 def unknown_of(known: str, said: Sequence[str]) -> str:
-    """The latest of what was said that the known bio does not hold yet; empty if there is nothing new."""
+    """The latest sentences that the known bio does not contain yet; empty if there are none."""
     held = _each_once(_split(known))
     return " ".join(_each_once([*held, *map(cleaned, said)])[len(held) :][-MAX_SENTENCES:])
 

@@ -1,4 +1,4 @@
-"""Reads single clauses of the owner's: their subject, what they wish for, what they are about."""
+"""Reads single clauses of the owner: their subject, wish and object."""
 
 import re
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from internal.language.text.spelling import Language, name_key, text_language, t
 Item = dict[str, Any]
 
 MOST_WORDS = 14
-"""Most words of a goal or a question; more is a story."""
+"""Most words of a goal or a question."""
 
 ASKING = words(
     "стоить стоять ли знать варто быть бути should when where who how much many whether does do did надо нужно нужный"
     " можно треба можна когда где"
 )
-"""Question words, which no answer repeats."""
+"""Question words, which an answer does not repeat."""
 
 
 def by_owner(before: str, said: ReadSentence) -> bool:
-    """Whether the words before a verb leave the owner its subject: none, a date, "after all my wife and I"."""
+    """Whether the words before a verb allow the owner as its subject: none, a date, "after all my wife and I"."""
     clause = re.split(r"[,;:—–]\s*", before)[-1]
     subject = shapes.SUBJECT.search(clause)
     if subject is not None and _opens(subject["behind"]):
@@ -38,7 +38,7 @@ def _opens(text: str) -> bool:
 
 
 def wish_of(wish: re.Match[str], said: ReadSentence) -> str | None:
-    """The wish from its verb on, if it takes long enough to be a goal; a dream may be about anything."""
+    """The wish from its verb on, if its fulfilment takes long enough for a goal; a dream may be about anything."""
     before = said.text[: wish.start()]
     if not by_owner(before, said) or shapes.DENIED.search(before):
         return None
@@ -69,7 +69,7 @@ def in_present(sentence: str) -> str:
 
 
 def _is_done(said: ReadSentence, sentence: str, goal: str) -> bool:
-    """Whether the owner himself did what the goal's own verb says, or says that it is done."""
+    """Whether the owner himself did the action of the goal's verb, or says that it is done."""
     if shapes.WISHES.search(sentence) or shapes.AIMS.search(sentence) or shapes.GIVEN_UP.search(sentence):
         return False
     done = _done_verb(sentence, goal)
@@ -109,7 +109,7 @@ def _forms(text: str) -> tuple[frozenset[str], ...]:
 
 
 def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
-    """The words that both have, in whatever form."""
+    """The words that both have, in any form."""
     return [forms for forms in mine.words if any(forms & other for other in said.words)]
 
 
@@ -120,7 +120,7 @@ _TOGETHER = re.compile(
     r"^(?:(?:вместе|разом)\s+)?(?:с|со|з|із|зі)\s+(?:[^\W\d_]+\s+)?[^\W\d_]+(?:ой|ей|ою|ею|ом|ем|єм|ём|ами|ями|ым|им|ью)\s+",
     re.IGNORECASE,
 )
-"""The companion of a decision, named before what was decided: "решили с женой Олей летом поехать"."""
+"""The companion of a decision, named before the action: "решили с женой Олей летом поехать"."""
 _INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|тись|чься)$", re.IGNORECASE)
 
 
@@ -150,7 +150,7 @@ def tells_what_is_asked(question: str, said: ReadSentence, sentence: str, decisi
 
 
 def is_ours(event: re.Match[str], sentence: str, said: ReadSentence) -> bool:
-    """Whether an event is of the owner's life: his own, or of somebody he calls his."""
+    """Whether an event belongs to the owner's life: his own, or of somebody whom he calls his."""
     before = sentence[: event.start()]
     if shapes.DENIED.search(before):
         return False
@@ -163,7 +163,7 @@ def is_ours(event: re.Match[str], sentence: str, said: ReadSentence) -> bool:
 
 
 def is_idle(said: ReadSentence, sentence: str) -> bool:
-    """Whether a sentence is a trifle, or says where and when somebody was born, which is a fact already."""
+    """Whether a sentence is a trifle, or states a birth, which is a fact already."""
     born = any(stated.relation.startswith("BORN") for stated in statements(said.text, said.line))
     return born or shapes.TRIFLES.search(sentence) is not None
 
@@ -185,7 +185,7 @@ def project_of(sentence: str) -> Item | None:
 
 
 def preference(name: str, strength: float) -> Iterator[Item]:
-    """The item of a preference, from -1 to 1; None if it is about no thing."""
+    """The item of a preference, from -1 to 1; nothing if it is not about a thing."""
     if any(map(str.isalpha, name)):
         yield {"label": "Preference", "properties": {"preference": name, "strength": strength}}
 
@@ -194,7 +194,7 @@ _PLAIN = "new|old|first|second"
 
 
 def thing_after(sentence: str, event: re.Match[str], said: ReadSentence) -> str | None:
-    """The thing that was bought, signed, lost: the noun behind the verb without adjectives, in its basic form."""
+    """The thing that was bought, signed or lost: the noun after the verb in its basic form, without adjectives."""
     behind = sentence[event.end() :]
     if event["verb"].isascii():
         found = re.match(
@@ -219,7 +219,7 @@ _MOST_ADJECTIVES: Final = 3
 
 
 def _is_adjective(word: str, language: Language) -> bool:
-    """Whether it may stand before a noun, for which it is in the accusative: "новую", "свій", "пральну".
+    """Whether a word may be an adjective in the accusative before a noun: "новую", "свій", "пральну".
 
     The Ukrainian dictionary knows most of them as nouns too.
     """
@@ -229,7 +229,7 @@ def _is_adjective(word: str, language: Language) -> bool:
 
 
 def _noun(word: str, language: Language) -> str | None:
-    """The nominative of an ordinary noun; None if it is no noun in the language of the sentence or of its letters."""
+    """The nominative of an ordinary noun; None if it is no noun in the language of the sentence or its letters."""
     possible = dictionary_languages(word)
     readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
     noun = next((one for one in readings if one.tag.POS == "NOUN" and one.tag.case in ("accs", "gent", "nomn")), None)
@@ -237,7 +237,7 @@ def _noun(word: str, language: Language) -> str | None:
 
 
 def remove_phrase(text: str, phrase: str) -> str:
-    """The text without a phrase in it, however that is spelt."""
+    """The text without a phrase, in any spelling."""
     shape = r"\W+".join(map(re.escape, re.findall(r"[\w'’.]+", phrase)))
     return " ".join(re.sub(rf"(?<!\w){shape}(?!\w)", " ", text, count=1, flags=re.IGNORECASE).split()).strip(" ,—–-")
 

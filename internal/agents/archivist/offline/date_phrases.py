@@ -1,4 +1,4 @@
-"""Finds the words of a sentence that are a date: a future one, as goals have, or a past one, as events have."""
+"""Finds the words of a sentence that are a date: a future one of a goal, or a past one of an event."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def ahead_in(text: str, at: datetime, language: Language) -> str | None:
 def past_in(text: str, at: datetime, language: Language, *, days: bool = False) -> str | None:
     """The longest phrase that names a month, season or year that has begun, or a day by its number.
 
-    With `days` any day, also "yesterday". A number alone is no year: it may be that of a contract.
+    With `days` any day, also "yesterday". A bare number is no year: it may be that of a contract.
     """
 
     def has_been(phrase: str) -> bool:

@@ -1,4 +1,4 @@
-"""Patterns of sentences that state facts, in three languages: the verbs, and what must stand behind them."""
+"""Patterns of sentences that state facts, in three languages: verbs and the words that must follow."""
 
 import re
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ NEVER = "(?!)"
 
 @dataclass(frozen=True, slots=True)
 class VerbPattern:
-    """A verb with what must follow it (`target` is the group that holds the other end).
+    """A verb with the pattern that must follow it (`target` is the group of the other end).
 
-    `first` forms speak of the owner, `third` of the person named before them; `past` forms are of any
-    person, and of the owner only with "я" or "I" before them. `ends`: it states that something is over.
+    `first` forms are about the owner, `third` about the person named before them; `past` forms are of any person, and
+    of the owner only after "я" or "I". `ends`: it states that something is over.
     """
 
     relation: str
@@ -44,7 +44,7 @@ _DAY_OF_MONTH = (
     rf"\d{{1,2}}(?:-?(?:го|е|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?(?:\s+(?:року|года|р\.|г\.))?"
 )
 _NO_DATE = rf"(?!{_DAY_OF_MONTH}|{_MONTH}\s+\d|\d{{1,2}}\.\d\d\b)"
-"""A day behind a name is no part of it: "до Львова 18 червня", "Leeds June 18"."""
+"""A day after a name, which is no part of the name: "до Львова 18 червня", "Leeds June 18"."""
 _NAME = (
     rf"(?P<target>[«\"“][^»\"”]{{2,40}}[»\"”]"
     rf"|[{UPPER}][\w’'.-]*(?:[ -](?:of |de )?{_NO_DATE}[{UPPER}\d][\w’'.-]*){{0,3}})"
@@ -150,7 +150,7 @@ ADVERBS = (
     )
     + r")\s+)*"
 )
-"""Words that may stand between a subject and its verb, or between the verb and its object."""
+"""Words allowed between a subject and its verb, or between the verb and its object."""
 
 SINCE = r"(?:(?:с|со|з|із|зі|since|from)\s+)?"
 JOINT = r"(?:и|а|но|та|і|й|але|and|but)"
@@ -163,7 +163,7 @@ THING_BEFORE = re.compile(
     r"(?P<target>[^\s,;:.!?]+(?:\s+[^\s,;:.!?]+)?)\s+я\s+$",
     re.IGNORECASE,
 )
-"""A thing before its verb, with the owner between the two: "а біг я не люблю"."""
+"""A thing before its verb with the owner between them: "а біг я не люблю"."""
 NOUN_BEFORE = re.compile(rf"\w\s+(?P<target>[^\W\d_{UPPER}]{{3,}})\s+$")
 """A word in lower case right before the verb."""
 CLAUSE_END = re.compile(r"\s*(?:[.,;!…]|$)")
@@ -189,13 +189,13 @@ HEDGES = re.compile(
         "hope hopes almost supposedly allegedly as_if imagine kidding",
         "joking used_to said says told novel movie character",
     )
-    + r"|(?-i:романа?|романі))(?!\w)|['’]d\b",  # with a capital he is somebody
+    + r"|(?-i:романа?|романі))(?!\w)|['’]d\b",  # with a capital it is a person
     re.IGNORECASE,
 )
 DENIALS = re.compile(r"(?:^|\s)(?:не|ні|ніколи|никогда|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
 ENDINGS = words("до по until till by")
 ANOTHER = re.compile(rf"^\s*(?:,|(?:и|або|или|та|і|й|and|or)\s)\s*(?:(?:в|у|во|на|in|at)\s+)?(?=[{UPPER}])")
-"""A second place or company behind the first: which of them is meant is unknown."""
+"""A second place or company after the first, so that it is unknown which one is meant."""
 
 NO_THINGS = words(
     "я ты ти он она оно они він вона воно вони мы ми вы ви его её ее их його її їх меня мене тебя тебе нас вас него ней"
@@ -203,7 +203,7 @@ NO_THINGS = words(
     " как что когда где кто если чтобы поэтому це цей ця ці як що коли де хто щоб якщо друг друга each one everything"
     " anything nothing all всё все всі ничего нічого такое таке such"
 )
-"""Beginnings of what is no thing that one likes."""
+"""First words of phrases that are no liked thing."""
 
 AFTER_THING = re.compile(
     r"\s+(?:"
@@ -220,4 +220,4 @@ LASTING = re.compile(
     r"^(?:(?:уже|вже|for|already)\s+)?(\S+ (?:год|года|лет|рік|роки|років|месяц|месяца|месяцев|місяць|місяці|місяців"
     r"|недели|недель|неделю|тижні|тижнів|тиждень|years?|months?|weeks?))$"
 )
-"""The duration of something: "уже три года"."""
+"""A duration: "уже три года"."""

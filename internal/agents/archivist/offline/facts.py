@@ -1,7 +1,7 @@
 """Finds facts that a sentence states beyond doubt, by rules: home, work, studies, birth, preferences.
 
-A hedge, denial, question, quotation or wish states nothing, and neither does a sentence whose subject is not named
-right before its verb: a fact that is not found costs little, a wrong one is believed for years.
+A hedge, denial, question, quotation or wish states no fact, nor does a sentence whose subject is not named right
+before its verb: a missed fact costs little, a wrong one is believed for years.
 """
 
 import re
@@ -20,10 +20,10 @@ from internal.language.text.morphology import parses
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
 _MOST_WORDS = 4
-"""Most words of a thing that one likes; more is a clause."""
+"""Most words of a liked thing; more are a clause."""
 _DATE_WORDS = 5
 _LEADING_OVER = words("в во на у до к in at to for из з із from")
-"""No date ends with one: "18 червня до" leads over to the place."""
+"""Words with which no date ends: "18 червня до" leads over to the place."""
 
 _HEAD = re.compile(
     r"(.+?)((?:\s+(?:на|в|у|во|под|під|над|перед|за|о|об|про|по|без|с|со|з|із|зі|из|от|від|до|для|к|ко|после|після|через"
@@ -34,9 +34,9 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One fact of a sentence. `verb` and `target_span` are where its verb and its target stand in the sentence.
+    """One fact of a sentence. `verb` and `target_span` are the positions of its verb and target in the sentence.
 
-    `target` is in its basic form; `valid_at` and `invalid_at` are the words of a date. `by_owner`: it is of himself.
+    `target` is in its basic form; `valid_at` and `invalid_at` are the words of a date. `by_owner`: about the speaker.
     """
 
     relation: str
@@ -68,9 +68,9 @@ def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
 
 
 def subject_ends_at(mention: NameMention, offset: int, sentence: str, stated: Statement) -> bool:
-    """Whether a person, named in the nominative, stands right before the verb and is its subject.
+    """Whether a name in the nominative stands right before the verb and is its subject.
 
-    The date since when it holds may stand between the two.
+    A date may stand between the two.
     """
     end, verb = mention.end - offset, stated.verb
     if end > verb or name_key(mention.written) not in (name_key(mention.name), name_key(mention.username or "")):
@@ -81,7 +81,7 @@ def subject_ends_at(mention: NameMention, offset: int, sentence: str, stated: St
 
 
 def goes_on_from(before: Statement, stated: Statement, sentence: str) -> bool:
-    """Whether a second clause follows at once, with the same subject: "quit Yandex and now works for Sber"."""
+    """Whether a second clause follows directly, with the same subject: "quit Yandex and now works for Sber"."""
     if stated.third and before.by_owner:
         return False
     between = rf"[»\"”)]?,?\s+{shapes.JOINT}\s+{shapes.ADVERBS}"
@@ -89,13 +89,13 @@ def goes_on_from(before: Statement, stated: Statement, sentence: str) -> bool:
 
 
 def pronoun_before(sentence: str, verb: int) -> bool:
-    """Whether the sentence opens with he or she, and the verb follows at once."""
+    """Whether the sentence begins with he or she and the verb follows directly."""
     opening = rf"\W*(?:он|она|він|вона|he|she)\s+{shapes.ADVERBS}"
     return re.fullmatch(opening, sentence[:verb], re.IGNORECASE) is not None
 
 
 def fact_of(stated: Statement, source: str, sentence: str, line: TranscriptLine) -> dict[str, object]:
-    """The statement in the archivist's contract format, in the owner's own words."""
+    """The statement in the archivist's format, in the owner's own words."""
     types: dict[Kind, str] = {"place": "Location", "organization": "Organization"}
     if source == OWNER_NODE:  # a preference is the owner's
         types["thing"] = "Preference"
@@ -119,7 +119,7 @@ def _read(
     if by_owner is None or shapes.DENIALS.search(before):
         return None
     adverbs = re.compile(rf"\s+{shapes.ADVERBS}", re.IGNORECASE).match(sentence, verb.end())
-    # Names differ from words by their capital, which is why this match does not ignore case.
+    # Names differ from words by their capital, so this match does not ignore case.
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
     if found is None and shape.kind == "thing" and shapes.CLAUSE_END.match(sentence, verb.end()):
         found = _somebodys_thing(before, language) if verb["third"] else shapes.THING_BEFORE.search(before)
@@ -139,7 +139,7 @@ def _read(
 
 
 def _somebodys_thing(before: str, language: Language) -> re.Match[str] | None:
-    """The noun right before the verb, behind its subject: "Катя кинзу не любит"."""
+    """The noun between the subject and the verb: "Катя кинзу не любит"."""
     found = shapes.NOUN_BEFORE.search(before)
     nouns = found is not None and any(
         "NOUN" in one.tag.grammemes for one in parses(name_key(found["target"]), language)
@@ -148,7 +148,7 @@ def _somebodys_thing(before: str, language: Language) -> re.Match[str] | None:
 
 
 def _by_owner(verb: re.Match[str], before: str) -> bool | None:
-    """True for the owner, False for somebody named before the verb; None where only the context shows it."""
+    """Whether the owner is the subject, False for somebody named before the verb; None if only the context shows it."""
     if verb["third"]:
         return False
     me = shapes.I_BEFORE.search(before) is not None
@@ -174,17 +174,17 @@ def _target(shape: VerbPattern, written: str, language: Language) -> str | None:
 
 
 def _cut_short(written: str, behind: str) -> bool:
-    """Whether the name goes on in lower case: "в Новой почте"."""
+    """Whether the name continues in lower case: "в Новой почте"."""
     return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and needs_noun(written)
 
 
 def _liked_thing(written: str, language: Language) -> str | None:
-    """The thing that is liked, without what follows it; None for a pronoun, a clause, or too many words."""
+    """The liked thing without the words after it; None for a pronoun, a clause, or too many words."""
     bare = shapes.AFTER_THING.sub("", f" {written}").strip()
     found = [token.key for token in tokens(bare)]
     if not found or len(found) > _MOST_WORDS or found[0] in shapes.NO_THINGS or len(bare) < 3:
         return None
-    # "вранішню каву на балконі": what stands behind a preposition keeps its case.
+    # "вранішню каву на балконі": words after a preposition keep their case.
     head, tail = _HEAD.fullmatch(bare).groups()  # type: ignore[union-attr] # it matches every text
     return basic_form(head, language) + tail
 
@@ -192,7 +192,7 @@ def _liked_thing(written: str, language: Language) -> str | None:
 def _dated(
     stated: Statement, shape: VerbPattern, around: Sequence[str], line: TranscriptLine, *, lasting: bool
 ) -> Statement | None:
-    """The statement with the date before or behind it; None where that is an end or in the future."""
+    """The statement with the date before or after it; None if that is an end or in the future."""
     dates = [_date_in(part, line, lasting=lasting) for part in around]
     if "" in dates:
         return None
@@ -203,7 +203,7 @@ def _dated(
 
 
 def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
-    """The longest date in the words; empty for an end or a future moment, which says nothing of the beginning.
+    """The longest date in the words; empty for an end or a future moment, which do not show the beginning.
 
     `lasting`: "for three years" gives the beginning too.
     """
@@ -224,5 +224,5 @@ def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
 
 
 def quoted(sentence: str) -> bool:
-    """Whether somebody else's speech stands in the sentence: a quotation of several words."""
+    """Whether the sentence contains a quotation of several words."""
     return re.search(r"[«\"“][^»\"”]*\s[^»\"”]*\s[^»\"”]*[»\"”]", sentence) is not None

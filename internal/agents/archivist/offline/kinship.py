@@ -27,13 +27,13 @@ _MINE = re.compile(rf"(?:^|\W)(?:{'|'.join(sorted(MY))})\s+$", re.IGNORECASE)
 
 
 def meaning(role: str) -> str:
-    """What all role words of one meaning have in common, in three languages: mother and мать."""
+    """The common key of all role words of one meaning in three languages: mother and мать."""
     kin = kin_of_word(role)
     return f"{kin.kind} {kin.gender}" if kin is not None and kin.gender else name_key(role)
 
 
 def kin_in(sentence: str) -> Iterator[Relation]:
-    """The kin who stand in a sentence in the nominative, as subjects do, in order."""
+    """The kinship words of a sentence in the nominative, the case of subjects, in order."""
     for token in tokens(sentence):
         for relation in relations().get(token.key, ())[:1]:
             if relation.circle == Circle.FAMILY.value and not relation.plural and name_key(relation.word) == token.key:
@@ -41,7 +41,7 @@ def kin_in(sentence: str) -> Iterator[Relation]:
 
 
 def called_so(role: str, known: Mapping[int, Person]) -> list[int]:
-    """The ids of the known relatives whose name or profile calls them by a word of this meaning."""
+    """The ids of the known relatives whose name or profile has a word of this meaning."""
     return [
         number
         for number, person in known.items()
@@ -51,9 +51,9 @@ def called_so(role: str, known: Mapping[int, Person]) -> list[int]:
 
 
 def kin_before(sentence: str, verb: int) -> str | None:
-    """The meaning of the kinship word that is the subject of a verb: the owner's own relative, named by nothing else.
+    """The meaning of the kinship word that is the subject of a verb and the only name of the owner's own relative.
 
-    Somebody else's ("his brother", "брат Олі", "the mother") are not meant.
+    Other people's relatives ("his brother", "брат Олі", "the mother") do not count.
     """
     found = _SUBJECT.fullmatch(sentence[:verb])
     if found is None or not (_OPENS.search(found["before"]) or _MINE.search(found["before"])):
@@ -62,7 +62,7 @@ def kin_before(sentence: str, verb: int) -> str | None:
 
 
 def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
-    """The gender of a pronoun that begins a clause within a sentence right before its verb, and where it stands."""
+    """The gender and position of a pronoun that begins a clause within a sentence right before its verb."""
     found = _PRONOUN.search(sentence[:verb])
     if found is None:
         return None
@@ -70,12 +70,12 @@ def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
 
 
 def gender_fits(gender: Gender | None, wanted: Gender | None) -> bool:
-    """Whether somebody may be meant by a word of this gender; where it is unknown, he may."""
+    """Whether a word of the wanted gender may mean a person of this gender; True if one is unknown."""
     return gender is None or wanted is None or gender == wanted
 
 
 def gender_of(mention: NameMention) -> Gender | None:
-    """The gender of a sighting, else that of its first name, if all its bearers have the same."""
+    """The gender of a mention, else that of its first name, if all its bearers have the same."""
     if mention.gender is not None:
         return mention.gender
     first: Sequence[str] = [word.key for word in name_words(mention.name)][:1]

@@ -1,7 +1,7 @@
 """Finds memories that the owner states beyond doubt, by rules: goals, decisions, questions, preferences, events.
 
-As with facts: what is not found costs little, what is made up is believed for years. Nothing is summed up: a memory has
-the owner's own words, cut where the clause ends.
+A missed memory costs little, a wrong one is believed for years. Nothing is summed up: a memory has the owner's own
+words up to the end of the clause.
 """
 
 import re
@@ -41,7 +41,7 @@ from internal.memory.model import KnownMemory
 
 @dataclass(slots=True)
 class OfflineMemories:
-    """Reads sentence after sentence; `items` are in the contract's format, `called` names a person as facts do."""
+    """Reads sentence after sentence; `items` are in the reply's format, `called` names a person like in facts."""
 
     known: Sequence[KnownMemory]
     called: Callable[[Dossier], str]
@@ -50,7 +50,7 @@ class OfflineMemories:
     _decided: Item | None = None
 
     def read(self, said: ReadSentence) -> None:
-        """Takes in one sentence of the owner's."""
+        """Reads one sentence of the owner."""
         sentence = said.text.strip()
         if quoted(sentence) or len(sentence) < 5:
             return
@@ -80,7 +80,7 @@ class OfflineMemories:
             yield from self._project(sentence)
         self._decided = decision
 
-    # --- What is known and changes
+    # --- Changes of known goals and decisions
 
     def _settled(self, said: ReadSentence, sentence: str) -> Iterator[Item]:
         """Known goals that are reached or given up, and known decisions whose outcome is stated."""
@@ -189,7 +189,7 @@ class OfflineMemories:
     # --- Events
 
     def _memory(self, said: ReadSentence, sentence: str, decision: Item | None) -> Item | None:
-        """An event of the owner's life, or an answer to what he left open."""
+        """An event of the owner's life, or an answer to his open question."""
         answers = list(self._answers(said, sentence, decision))
         event = shapes.EVENT.search(sentence) if decision is None else None
         worth = event is not None and is_ours(event, sentence, said) and not is_idle(said, sentence)
@@ -206,7 +206,7 @@ class OfflineMemories:
         return {**item, "links": links} if links else item
 
     def _supports(self, sentence: str) -> Iterator[Item]:
-        """Links to known goals that share their words, the verb left out."""
+        """Links to known goals that share words with the sentence, except the verb."""
         said = word_forms(sentence, light=False)
         for known in self.known:
             if known.label != "Goal" or known.status not in (None, "active"):
@@ -238,7 +238,7 @@ class OfflineMemories:
     # --- Projects
 
     def _project(self, sentence: str) -> Iterator[Item]:
-        """A project that a sentence about the owner's own work names, with its parts."""
+        """A project that is named in a sentence about the owner's own work, with its parts."""
         context = project_of(sentence)
         if context is None or not shapes.OURS.search(sentence):
             return

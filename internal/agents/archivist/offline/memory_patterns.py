@@ -1,4 +1,4 @@
-"""Patterns in three languages of what people aim at, decide, leave open and have lived through."""
+"""Patterns of goals, decisions, questions and events in three languages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Final
 
 from internal.language.text.spelling import name_key, words
 
-# --- What may stand before a verb whose subject is the owner
+# --- Words before a verb whose subject is the owner
 
 OPENING: Final = frozenset(
     map(
@@ -22,14 +22,14 @@ OPENING: Final = frozenset(
         ),
     )
 )
-"""Words with which a sentence about the owner himself opens; any other may name somebody else."""
+"""Words with which a sentence about the owner himself begins; any other may name somebody else."""
 
 SUBJECT: Final = re.compile(
     r"(?:^|(?<!\w))(?:я|мы|ми|i|we|у меня|у нас|у мене|моя|наша|my|our)(?:\s+(?:с|со|з|із|and)\s+(?:\w+\s+)?\w+)?"
     r"(?P<behind>(?:\s+[^\s,;:—–]+){0,3})\s*$",
     re.IGNORECASE,
 )
-"""The owner himself right before a verb, with somebody else or not."""
+"""The owner right before a verb, alone or with somebody else."""
 
 UNSURE: Final = re.compile(
     r"(?<!\w)(?:если|якщо|якби|бы|б|if|would|unless|как будто|будто|наче|ніби|шучу|жартую|kidding|imagine|представь"
@@ -37,7 +37,7 @@ UNSURE: Final = re.compile(
     r"|dreamed that|герой|героиня|персонаж|в фильме|у фільмі|in the movie|in the novel)(?!\w)|['’]d\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence no report of what is."""
+"""Words with which a sentence does not report a fact."""
 
 ASKING: Final = re.compile(
     r"^\W*(?:(?:а|и|і|о|об|про|с|со|з|із|из|от|від|до|на|в|во|у|за|к|from|about|with|to)\s+)?"
@@ -108,7 +108,7 @@ GOAL_VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(words("сдать скласти здати pass"), _EXAMS),
     **dict.fromkeys(words("прочитать прочитати read run"), _MUCH),
 }
-"""Verbs of what takes long, each with what must follow where the verb alone may be an errand ("buy milk")."""
+"""Verbs of long undertakings, each with the words that must follow if it may be an errand ("buy milk")."""
 
 WISHES: Final = re.compile(
     r"(?<![\w-])(?:хочу|планирую|собираюсь|намерен|намерена|планую|збираюся|збираюсь|маю намір|хотим|хочемо|want to"
@@ -117,7 +117,7 @@ WISHES: Final = re.compile(
     re.IGNORECASE,
 )
 BETWEEN: Final = 3
-"""Words that may stand between a wish and its verb: "хочу всё-таки до лета выучить"."""
+"""Most words between a wish and its verb: "хочу всё-таки до лета выучить"."""
 AIMS: Final = re.compile(
     r"(?<![\w-])(?:моя|наша|мо[йе]|my|our|маю за|себе|собі)?\s*(?:(?P<first>главная|основная|важнейшая|головна|основна"
     r"|найважливіша|main|biggest|top|number one)\s+)?(?:цель|мета|мечта|мрія|goal|dream|aim)(?:\s+(?:на|for"
@@ -206,7 +206,7 @@ IDLE: Final = re.compile(
     r"|to say|to tell|to think|you|it works|this means|happened)(?!\w)",
     re.IGNORECASE,
 )
-"""A question to the bot, or a manner of speaking, leaves nothing open."""
+"""Questions to the bot and figures of speech, which leave nothing open."""
 WHEN: Final = re.compile(r"^\W*(?:когда|коли|when)\b", re.IGNORECASE)
 WHERE: Final = re.compile(r"^\W*(?:где|куда|де|куди|where)\b", re.IGNORECASE)
 HOW_MANY: Final = re.compile(r"^\W*(?:сколько|скільки|how (?:much|many|old|long))\b", re.IGNORECASE)
@@ -261,7 +261,7 @@ OURS: Final = re.compile(
     r"|наші|i|we|my|our)(?!\w)",
     re.IGNORECASE,
 )
-"""Words that say whose event it is; needed unless the sentence opens with a form of the first person."""
+"""Words that show whose event it is, required unless the sentence begins with a form of the first person."""
 DENIED: Final = re.compile(r"(?:^|\s)(?:не|ні|так и не|так і не|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
 TRIFLES: Final = re.compile(
     r"(?<!\w)(?:хлеб|молок\w+|продукт\w+|кофе|билет\w*|хліб|молоко|продукти|квитк\w+|каву|bread|milk|groceries|coffee"
@@ -285,4 +285,4 @@ KEYWORD: Final = re.compile(
     r"(?<![\w-])(?:(?=[A-Za-z]*\d)[A-Za-z][A-Za-z]+\d+[A-Za-z\d]*|[A-Z][a-z]+[A-Z][A-Za-z]*"
     r"|[a-z]+[A-Z][A-Za-z]*\d*)(?![\w-])"
 )
-"""Words that are spelt like nothing but a term: OAuth2, PostgreSQL, iPhone."""
+"""Words with the spelling of a term: OAuth2, PostgreSQL, iPhone."""

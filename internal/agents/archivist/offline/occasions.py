@@ -1,4 +1,4 @@
-"""Birthdays, weddings and other occasions of a sentence, as facts about the people whom it names."""
+"""Finds birthdays, weddings and other occasions in a sentence, as facts about the people named there."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +14,11 @@ from internal.language.text.spelling import text_language, tokens
 from internal.people.model import Circle
 
 Candidate = tuple[int, int, Dossier | Relation]
-"""A place in a sentence where somebody is named, by name or by a word of kinship."""
+"""The position of a person in a sentence, named by name or by a word of kinship."""
 
 
 def occasion_facts(said: ReadSentence, reading: Reading) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
-    """The occasions of one sentence as facts without their source, each with whose it is; None = the owner's."""
+    """The occasions of one sentence as facts without their source, each with its person; None = the owner."""
     candidates = _candidates(said)
     language = text_language(said.text, reading.language)
     spans = [(start, end) for start, end, _ in candidates]
@@ -45,7 +45,7 @@ def _fact(found: NamedOccasion, dossier: Dossier | None, said: ReadSentence, lan
 
 
 def _candidates(said: ReadSentence) -> list[Candidate]:
-    """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's own."""
+    """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's relatives."""
     named: list[Candidate] = [(one.start - said.start, one.end - said.start, dossier) for one, dossier in said.named]
     roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.role}
     found = list(named)
@@ -64,7 +64,7 @@ def _candidates(said: ReadSentence) -> list[Candidate]:
 
 
 _NOBODY: Final[Any] = "nobody"
-"""The gender of a name that has no role beside it, which fits none."""
+"""The gender of a name without a role word, which fits no other."""
 
 
 def _possessed(text: str, one: Candidate, offset: int) -> bool:

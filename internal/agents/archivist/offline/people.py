@@ -1,4 +1,4 @@
-"""Reading a transcript by rules: for each person meant, what the owner said of him and in which lines."""
+"""Reads a transcript by rules: what the owner said of each person, and in which lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ _IDENTITY = re.compile(
     re.IGNORECASE,
 )
 _MOST_PEOPLE = 100
-"""Whom one transcript names, each compared with each new name; what is longer is a list and no conversation."""
+"""Most people of one transcript, each compared with each new name; more are a list and no conversation."""
 _MOST_RECENT = 3
-"""People named last whom "she" may mean."""
+"""The number of people named last whom "she" may mean."""
 _SURELY = 0.75
-"""A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
+"""Least boost of a sure name: 0.8 for a first name in the known name, 0.76 in the other alphabet, less if short."""
 _PRONOUNS: Mapping[str, Gender | None] = {
     **dict.fromkeys(words("он его ему ним нем він його йому ним he his him"), "masc"),
     **dict.fromkeys(words("она ее ей ней вона її їй нею she her"), "femn"),
@@ -39,7 +39,7 @@ _PRONOUNS: Mapping[str, Gender | None] = {
 
 @dataclass(slots=True)
 class Dossier:
-    """What one conversation says of one person. `person_id` is None for somebody new."""
+    """The statements of one conversation about one person. `person_id` is None for somebody new."""
 
     person_id: int | None
     names: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Dossier:
             self.names.append(name)
 
     def take(self, mention: NameMention) -> None:
-        """What this sighting adds; the last circle said wins."""
+        """Adds the data of a mention; the last circle wins."""
         if not (mention.username and mention.username == mention.name and self.names):
             self.add_name(mention.name)
         self.username = mention.username or self.username
@@ -66,7 +66,7 @@ class Dossier:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The owner said that two names are one person."""
+    """The owner's statement that two names are one person."""
 
     one: Dossier
     other: Dossier
@@ -76,10 +76,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ReadSentence:
-    """A sentence: whom it names, in order, and of whom it goes on to tell. `start` is in the line.
+    """A sentence: the people it names, in order, and those it continues to speak of. `start` is its place in the line.
 
-    `speaker` is who says it, None for the owner. `kin` are the owner's known relatives whom it calls by kinship alone,
-    by the meaning of the word.
+    `speaker` None is the owner. `kin` are the owner's known relatives whom it calls by kinship alone, by the meaning of
+    the word.
     """
 
     line: TranscriptLine
@@ -106,12 +106,12 @@ class Reading:
         self.heard: list[ReadSentence] = []
 
     def read_all(self, lines: Sequence[TranscriptLine]) -> None:
-        """Takes in lines one after another, each as a line that only corrects it says."""
+        """Reads lines one after another, each as corrected by a line that only corrects it."""
         for line in amend_lines(lines, lambda one: (one.text, one.at) if one.owners_word else None):
             self.read(line)
 
     def read(self, line: TranscriptLine) -> None:
-        """Takes in one line. Only the owner's own lines say anything about him, or whom he means by a name."""
+        """Reads one line. Only the owner's own lines count for statements about him and for the people he means."""
         if not line.owners_word:
             self._hear(line)
             return
@@ -131,9 +131,9 @@ class Reading:
             self._speak_of(kin.values())
 
     def _hear(self, line: TranscriptLine) -> None:
-        """Another speaker's line: he is known by his full name, and so is whom he names by it.
+        """Reads another speaker's line: only he and people named there by full names are known.
 
-        "My sister Anna" is his, and his Anna may be another one than the owner's.
+        "My sister Anna" is his sister, and his Anna may be another one than the owner's.
         """
         if line.role != "user" or line.own or line.forwarded_from is not None:
             return
@@ -174,7 +174,7 @@ class Reading:
         return found
 
     def _sightings(self, text: str) -> list[NameMention]:
-        """Names that the finder sees, and known people whom only the index of their names sees."""
+        """Names found by the finder, and known people found only by the index of their names."""
         found = find_people(text, text_language(text, self.language))
         for written in mentions(text, self._known).values():
             start = text.find(written)
@@ -184,7 +184,7 @@ class Reading:
         return sorted(found, key=lambda mention: mention.start)
 
     def _subject(self, mention: NameMention, line: TranscriptLine) -> Dossier | None:
-        """Whom a sighting means; None if it fits several known people."""
+        """The person meant by a mention; None if it fits several known people."""
         meant = self._meant(mention)
         owner = self._owner_of(mention.username)
         if owner is not None and owner != meant:
@@ -213,7 +213,7 @@ class Reading:
         return None
 
     def _same_username(self, mention: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
-        """Маша (@masha), where @masha is known as somebody else: one username is one person."""
+        """Handles "Маша (@masha)" with @masha known under another name: one username is one person."""
         start, end = sentences(line.text)[mention.sentence]
         one, other = self._dossier(replace(mention, username=None), meant), self._dossier(mention, owner)
         one.lines.add(line.number)
@@ -224,7 +224,7 @@ class Reading:
         return next(iter(known), None)
 
     def _meant(self, mention: NameMention) -> int | str | None:
-        """The id of the known person, "several", or None for somebody new; by name only."""
+        """The id of the known person with this name, "several", or None for somebody new."""
         found = mentions(mention.name, self._known) or mentions(mention.written, self._known)
         fitting = [person for person in found if not self._contradicts(mention, person)]
         if len(fitting) == 1:
@@ -254,7 +254,7 @@ class Reading:
 
     @staticmethod
     def _another(mention: NameMention, person: Person) -> bool:
-        """My colleague Masha is not the sister Маша; nor is my brother Sasha the sister Саша."""
+        """Whether a mention is another person: my colleague Masha is not the sister Маша, my brother Sasha not Саша."""
         genders = {mention.gender, calling(person).gender} - {None}
         if len(genders) > 1:
             return True
@@ -276,7 +276,7 @@ class Reading:
         self._speak_of(meant)
 
     def _related(self, mention: NameMention) -> NameMention:
-        """The sighting with the circle that follows from whose relative or colleague it is, a known one's."""
+        """The mention with the circle that follows from a known person whose relative or colleague it is."""
         if mention.of is None:
             return mention
         name, circle = mention.of
@@ -291,7 +291,7 @@ class Reading:
             self._recent = [dossier, *(one for one in self._recent if one is not dossier)][:_MOST_RECENT]
 
     def _kin(self, sentence: str) -> dict[str, Dossier]:
-        """The known relatives whom a sentence calls by kinship; an unknown one leaves no "she" to mean another."""
+        """The known relatives whom a sentence calls by kinship; after an unknown one, "she" means nobody else."""
         found: dict[str, Dossier] = {}
         for relation in kin_in(sentence):
             dossiers = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]
@@ -304,7 +304,7 @@ class Reading:
         return found
 
     def relative(self, kin: Relation) -> Dossier | None:
-        """The owner's relative whom a word of kinship means, new if nobody is called so; None where several are."""
+        """The owner's relative meant by a word of kinship, a new one if none fits; None if several fit."""
         same = [one for one in self.dossiers if meaning(kin.word) in {*map(meaning, (*one.roles, *one.names))}]
         known = called_so(kin.word, self._people)
         if len(same) == 1 or (not same and len(known) == 1):
@@ -335,7 +335,7 @@ class Reading:
         return True
 
     def _continued(self, sentence: str) -> Iterator[Dossier]:
-        """A sentence that opens with "он" goes on about the person of that gender who was named last."""
+        """The person meant by "он" at the beginning of a sentence: the last named one of that gender."""
         opening = [token.key for token in tokens(sentence)[:2]]
         pronoun = next((word for word in opening if word in _PRONOUNS), None)
         if pronoun is None:
@@ -345,7 +345,7 @@ class Reading:
 
 
 def _same(dossier: Dossier, mention: NameMention) -> bool:
-    """Within one conversation a case form, or a part of a name, means the person named before."""
+    """Whether a mention is a case form or a part of a dossier's name, and so means the same person."""
     if mention.username and dossier.username == mention.username:
         return True
     return any(

@@ -1,4 +1,4 @@
-"""Typed facts of who is what to whom, from the words beside names: my sister Anna, сын Маши Коля, замужем за Петром."""
+"""Finds typed relations of people by the words beside names: my sister Anna, сын Маши Коля, замужем за Петром."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _PAIRS: Final = {
 _PAIR = {kind: re.compile(rf"(?:^|\s)(?P<verb>{words})\s+$", re.IGNORECASE) for kind, words in _PAIRS.items()}
 _OWNER: Final = "user"
 _ENDED: Final = {"spouse": "ex", "partner": "ex"}
-"""What former ones are; a former boss is nothing now."""
+"""The relations of former partners; a former boss has none."""
 
 Called = Callable[[Dossier], str]
 
@@ -35,7 +35,7 @@ class OfflineRelations:
         self._dossiers, self._people, self._called = dossiers, people, called
 
     def facts(self, said: ReadSentence) -> Iterator[dict[str, Any]]:
-        """The relations that a sentence states beyond doubt, in the archivist's contract format."""
+        """The relations that a sentence states beyond doubt, in the archivist's format."""
         if said.speaker is not None or asks(said.text) or shapes.HEDGES.search(said.text):
             return
         for mention, dossier in said.named:
@@ -53,7 +53,7 @@ class OfflineRelations:
                 }
 
     def _by_role(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
-        """What the words beside a name make of him, and to whom."""
+        """The relation by the words beside a name, and the other person."""
         kin = [_present(role) for role in mention.kin]
         if not kin or kin[0] is None:
             return None
@@ -80,7 +80,7 @@ class OfflineRelations:
         return found[0] if len(found) == 1 else None
 
     def _by_verb(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
-        """The person whom a verb connects with the name behind it: "Маша замужем за Игорем"."""
+        """The relation by a verb before the name, and the other person: "Маша замужем за Игорем"."""
         before = said.text[: mention.start - said.start]
         for kind, pattern in _PAIR.items():
             verb = pattern.search(before)
@@ -101,7 +101,7 @@ class OfflineRelations:
 
 
 def _own_relation_text(kin: Kin, name: str, said: ReadSentence) -> str:
-    """The relation to the owner in words of its own: the sentence may state something else of the same person."""
+    """The words of a relation to the owner, not the sentence's, which may state something else of the person."""
     language = text_language(said.text, "ru")
     if language == "en":
         return f"{name} is my {kin_word(kin, language)}."
@@ -111,7 +111,7 @@ def _own_relation_text(kin: Kin, name: str, said: ReadSentence) -> str:
 
 
 def _present(role: Relation) -> Kin | None:
-    """What a role word means today; None for no relation of two people, or one that has ended."""
+    """The present relation of a role word; None for no relation of two people, or one that has ended."""
     kin = kin_of_word(role.word) if role.word and not role.plural else None
     if kin is None or not role.former:
         return kin

@@ -28,13 +28,13 @@ PERSON_ID = re.compile(r"\[?\s*person\s*:\s*(\d{1,19})\s*\]?(?:\s.*)?", re.IGNOR
 
 
 class FactReader:
-    """Reads entities and facts against the slice they were asked about. Every method raises Refused."""
+    """Reads entities and facts and checks them against the slice. Every method raises Refused."""
 
     def __init__(self, lines: Mapping[int, TranscriptLine], known_ids: Collection[int], types: EntityTypes) -> None:
         self._lines, self._known_ids, self._types = lines, known_ids, types
 
     def entity(self, raw: dict[str, Any]) -> ProposedEntity:
-        """An entity. Refuses people and the owner, who have their own place in a reply."""
+        """Reads an entity. Refuses people and the owner, who have other places in a reply."""
         name = name_of(raw.get("name"))
         if not name:
             raise Refused("no_name", "an entity needs a name")
@@ -92,7 +92,7 @@ class FactReader:
         return f"Person:{person_id}"
 
     def _fact_evidence(self, raw: dict[str, Any], source: str, target: str) -> tuple[int, ...]:
-        """The lines that support a fact; about the owner only his own words count: a forward's "I" is its author."""
+        """The lines that support a fact; a fact about the owner needs his own words: "I" in a forward is its author."""
         cited = self._said(cited_lines(raw, self._lines))
         if not cited:
             raise Refused("no_evidence", "a fact must cite its lines")
@@ -104,11 +104,11 @@ class FactReader:
         return own
 
     def _said(self, cited: tuple[int, ...]) -> tuple[int, ...]:
-        """The cited lines without the assistant's, which support nothing."""
+        """The cited lines without the assistant's, which are no evidence."""
         return tuple(number for number in cited if self._lines[number].role == "user")
 
     def _entity_types(self, raw: object) -> dict[str, str]:
-        """The known types by folded name; what is no type is left out and costs the fact nothing."""
+        """The known types by folded name; an unknown type is left out and the fact stays."""
         if not isinstance(raw, dict):
             return {}
         named = {name_key(str(name)): next(iter(_texts(value)), "") for name, value in raw.items()}
@@ -123,7 +123,7 @@ def _texts(raw: object) -> list[str]:
 
 
 def _relevance(raw: object) -> int | None:
-    """A relevance from 1 to 5; a share such as 0.8 is taken of 5, anything else is left out."""
+    """A relevance from 1 to 5; a share such as 0.8 counts as a part of 5, other values are left out."""
     if isinstance(raw, float) and 0 < raw < 1:
         return max(1, round(raw * RELEVANCE[-1]))
     number = read_id(raw)

@@ -15,13 +15,13 @@ _SPAN = re.compile(
     r"(?:(?:line|message)s?\s*)?[#\[(]*(-?\d{1,9})[\])]*(?:\s*(?:-|–|—|\.\.|to)\s*[#\[(]*(\d{1,9})[\])]*)?", re.I
 )
 _NOTHING = frozenset({"n/a", "null", "none", "unknown", "undefined"})
-"""What models write for a text that they do not have."""
+"""Words that models write for a missing text."""
 
 _SEPARATOR = re.compile(r"\s*[,;&]\s*|\s+and\s+")
 
 
 def prose(raw: object, limit: int) -> str:
-    """Text on one line, cut at the last whole word within `limit` characters; absent is empty."""
+    """Text on one line, cut at the last whole word within `limit` characters; empty if absent."""
     if raw is None:
         return ""
     if not isinstance(raw, str):
@@ -56,7 +56,7 @@ def aliases_of(raw: object, name: str) -> tuple[str, ...]:
 def cited_lines(raw: Mapping[str, Any], lines: Mapping[int, TranscriptLine]) -> tuple[int, ...]:
     """The numbers under `evidence` in order; empty when absent, which means the whole slice.
 
-    What is no line number, or of no line, is passed over; refused where nothing is left, or only the assistant's lines.
+    Other values and numbers without a line are skipped. Raises Refused if none is left, or only the assistant's lines.
     """
     evidence = raw.get("evidence")
     if evidence is None or evidence == []:
@@ -68,7 +68,7 @@ def cited_lines(raw: Mapping[str, Any], lines: Mapping[int, TranscriptLine]) -> 
             if number is None:
                 raise Refused("bad_evidence", f"{str(evidence)[:MAX_NAME]!r} is no line number")
             raise Refused("evidence_out_of_range", f"there is no line {number}")
-    # The bot's own words prove nothing about anybody: it would come to believe what it once invented.
+    # The bot's own words are no evidence: it would believe its own inventions.
     if not any(lines[number].role == "user" for number in cited or lines):
         raise Refused("assistant_only", "only the assistant said it")
     return tuple(cited)

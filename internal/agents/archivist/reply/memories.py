@@ -30,19 +30,19 @@ from internal.memory.model import (
 from internal.people.names import MAX_NAME
 
 MAX_LINKS: Final = 60
-"""Most links of one memory in one reply; more is a model that repeats itself."""
+"""Most links of one memory in one reply; more come from a repeating model."""
 
 OWN: Final = frozenset({"Goal", "Preference", "Decision"})
 """Labels that only the owner's own words can support."""
 OWN_WHEN_NEW: Final = OWN | {"Question"}
-"""A question is the owner's own; its answer may come from anybody."""
+"""Labels of new nodes that need the owner's words; the answer to a question may come from anybody."""
 OWN_WHEN_KNOWN: Final = OWN | {"Contradiction"}
-"""A contradiction may stand in anybody's words; which side is right only the owner says."""
+"""Labels of known nodes that only the owner's words can change: only the owner settles a contradiction."""
 
 LINKS: Final[Mapping[str, Relationship]] = {
     one.name: one for one in RELATIONSHIPS.values() if not one.derived and one.name != FACT
 }
-"""The relationships of the memory graph; each leads between two labels of its own."""
+"""The relationships of the memory graph, each between two labels of its own."""
 
 _LABELS: Final = {folded_label(label): label for label in MEMORY_LABELS}
 _NAMING_WORDS: Final = ("content", "text", "description", "name", "title", "term", "value", "fact")
@@ -50,19 +50,19 @@ _NAMING_WORDS: Final = ("content", "text", "description", "name", "title", "term
 _RESERVED: Final = frozenset({"id", "label", "links", "evidence", "properties"})
 _HANDLE: Final = re.compile(r"\W*([A-Za-z]\d{1,4})\W*")
 _UNTYPED: Final[Mapping[str, Mapping[str, str]]] = {"TemporalMarker": {"type": "period"}}
-"""Stand-ins, while a node is checked, for properties that are derived later: of a time marker, from its dates."""
+"""Placeholders during the check of a node for properties that are derived later: a time marker's from its dates."""
 _STORED: Final[Mapping[str, Mapping[str, str]]] = {
     **_UNTYPED,
     "Context": {"type": "domain"},
     "Source": {"type": "file"},
 }
-"""Stand-ins, while a node is checked, for properties that a known node has."""
+"""Placeholders during the check of a known node for properties that it has."""
 
 
 class MemoryReader(ItemReader):
-    """Parses memories against the slice they were asked about; links that break a rule are refused alone.
+    """Parses memories and checks them against the slice; links that break a rule are refused, the memory stays.
 
-    `known` are the nodes that may be meant by a handle.
+    `known` are the nodes with a handle.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class MemoryReader(ItemReader):
     # --- Nodes
 
     def _node(self, raw: object, implied: str) -> NodeRef:
-        """The node of an item or of the end of a link; `implied` is its label where it states none."""
+        """The node of an item or of the end of a link; `implied` is its label if it states none."""
         if isinstance(raw, str | int | float):
             return self._called(raw, implied)
         if not isinstance(raw, dict):
@@ -97,7 +97,7 @@ class MemoryReader(ItemReader):
         return _node_of(label, _properties(raw))
 
     def _called(self, raw: str | int | float, implied: str) -> NodeRef:
-        """The node of a handle, or of the words a node is named by."""
+        """The node of a handle, or the node named by these words."""
         if isinstance(raw, str) and (match := _HANDLE.fullmatch(raw)) and match[1].casefold() in self._known:
             return self._by_id(raw, {}, "")
         if not implied:
@@ -112,7 +112,7 @@ class MemoryReader(ItemReader):
         known = self._known.get(match[1].casefold()) if match else None
         if known is None:
             raise Refused("unknown_id", f"no memory was shown as {str(raw)[:MAX_NAME]!r}")
-        label = _label_of(item) or known.label  # not the implied one: whether the ends fit is the registry's to say
+        label = _label_of(item) or known.label  # not the implied one: the registry decides whether the ends fit
         if label != known.label:
             raise Refused("wrong_label", f"{known.handle} is a {known.label}, no {label}")
         changes = read_properties(label, NODES[label].model, _properties(item))
@@ -137,7 +137,7 @@ class MemoryReader(ItemReader):
         try:
             return NodeRef("Entity", _checked("Entity", read))
         except Refused:
-            # The type of an entity stands under `entities`; a word that is no type costs its mention nothing.
+            # The type of an entity stands under `entities`; an unknown type is ignored here.
             return NodeRef("Entity", {"name": name})
 
     # --- Links
@@ -158,9 +158,9 @@ class MemoryReader(ItemReader):
         end, outgoing = _end_of(raw)
         ends = (relationship.source, relationship.target)
         if node.label not in ends:
-            registry.relationship_of(relationship.name, node.label, node.label)  # it states what it leads between
+            registry.relationship_of(relationship.name, node.label, node.label)  # it checks the ends
         if ends[0] != ends[1]:
-            outgoing = node.label == ends[0]  # whichever way it was written, only one can be meant
+            outgoing = node.label == ends[0]  # only one direction is possible
         other = self._node(end, ends[1] if outgoing else ends[0])
         source, target = (node, other) if outgoing else (other, node)
         properties = _properties(raw, ("type", "to", "from", "target", "source"))
@@ -233,7 +233,7 @@ def mentioned_entities(memories: Sequence[ProposedMemory]) -> tuple[ProposedEnti
 
 
 def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
-    """Whether an id only numbers a node that has words of its own: some models number whatever they write."""
+    """Whether an id only numbers a node that has its own words: some models number all items."""
     if (isinstance(raw, str) and _HANDLE.fullmatch(raw)) or folded_label(item.get("label")) == "person":
         return False
     properties = _properties(item)
@@ -256,7 +256,7 @@ def _label_of(raw: Mapping[str, Any]) -> str | None:
 
 
 def _properties(raw: Mapping[str, Any], reserved: Iterable[str] = ()) -> dict[str, Any]:
-    """The properties, under their key as asked for or flat beside the others."""
+    """The properties, nested as requested or flat beside the other keys."""
     nested = raw.get("properties")
     if isinstance(nested, dict):
         return dict(nested)
@@ -266,7 +266,7 @@ def _properties(raw: Mapping[str, Any], reserved: Iterable[str] = ()) -> dict[st
 
 
 def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
-    """A node with its properties in the registry's form, without anything that was not said."""
+    """A node with its properties in the registry's form, without defaults."""
     model = NODES[label].model
     naming = NAMING[label]
     read = read_properties(label, model, properties)
@@ -274,7 +274,7 @@ def _node_of(label: str, properties: Mapping[str, Any]) -> NodeRef:
         spare = (name for name in (*_NAMING_WORDS, label.casefold()) if name in read and name not in model.model_fields)
         if (found := next(spare, None)) is not None:
             read |= read_properties(label, model, {naming: read.pop(found)})
-    if naming in read:  # what a model adds to a node that has its words costs only itself
+    if naming in read:  # a wrong property beside the node's words is only left out
         read = {name: value for name, value in read.items() if name in model.model_fields}
     return NodeRef(label, _checked(label, _typed(label, read)))
 
@@ -291,7 +291,7 @@ def _typed(label: str, properties: dict[str, Any]) -> dict[str, Any]:
 def _checked(label: str, properties: Mapping[str, Any], assumed: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The properties in the registry's form; times are still words and are checked when they are resolved.
 
-    `assumed` is what may be missing.
+    `assumed` are values for properties that may be missing.
     """
     fields = NODES[label].model.model_fields
     times = {name for name in properties if name in fields and registry.expected(fields[name]) == TIME}

@@ -1,4 +1,4 @@
-"""Finds, before the transaction of a reply, when its memories were and which of them are known in other words."""
+"""Finds the times of a reply's memories, and known nodes with the same meaning, before the transaction."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,22 +22,22 @@ from internal.memory.model import Likeness, NodeRef, ProposedMemory, RefKey
 log = logging.getLogger(__name__)
 
 SENTENCES: Final = words("Memory Goal Question Decision")
-"""Labels named by a sentence, which may be said in other words."""
+"""Labels named by a sentence, which may have other words for the same meaning."""
 NAMES: Final = words("Concept Topic Preference")
 """Labels named by a name whose meaning may have another name."""
 FORMS: Final = SENTENCES | NAMES | words("Keyword Context Contradiction TemporalMarker")
 """Labels whose nodes are compared by word forms; a source is compared letter by letter."""
 
 MARGIN: Final = 0.01
-"""How much nearer than the nearest two different names two names must be to mean one thing."""
+"""The difference in cosine by which two names of one thing are nearer than the nearest two different names."""
 SENTENCE_MARGIN: Final = 0.02
-"""The same for sentences: two alike in structure are nearer than the anchors (0.947 was met, against 0.935)."""
+"""The same for sentences: two of equal structure may be nearer than the anchors (0.947 was met, against 0.935)."""
 RELATED_SHARE: Final = 0.9
 """The share of pairs of different sentences that are farther apart than two related ones."""
 MOST_RELATED: Final = 5
 
 _NODES_A_CALL: Final = 500
-"""Known texts compared in one call of the language process: 0.15 s at first, 10 ms once their words were seen."""
+"""Most known texts compared in one call of the language process: 0.15 s at first, 10 ms with cached words."""
 _WHOLE_MONTH: Final = timedelta(days=28)
 
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -62,11 +62,11 @@ SENTENCE_ANCHORS: Final = (
     "My neighbour sells cucumbers", "Записаться в бассейн", "сходить к зубному врачу", "Полагодити пральну машину",
     "Купити новий холодильник",
 )  # fmt: skip
-"""Different things, some of them hard to tell apart: the cosine of the two nearest is not near enough."""
+"""Different things, some of them hard to distinguish: the cosine of the nearest two is not near enough."""
 
 
 class NearNode(NamedTuple):
-    """A stored node near a proposed one, with the cosine between the texts by which both are found."""
+    """A stored node near a proposed one, with the cosine of their search texts."""
 
     node_id: str
     words: str
@@ -75,7 +75,7 @@ class NearNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Cosines of one model: names or sentences mean one thing from theirs on, and are related from `floor` on."""
+    """Thresholds of one model's cosines: for names and for sentences of one meaning, and `floor` for related ones."""
 
     names: float
     sentences: float
@@ -87,7 +87,7 @@ class Calibration:
 
 
 class MemoryMatcher:
-    """Reads times and compares words with the language process and the embedder; without them it finds less."""
+    """Reads times and compares words by the language process and the embedder; without them it finds less."""
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
         self._worker, self._embedder = worker, embedder
@@ -105,7 +105,7 @@ class MemoryMatcher:
     async def dated(
         self, memories: Sequence[ProposedMemory], transcript: Sequence[TranscriptLine], language: Language
     ) -> list[ProposedMemory]:
-        """The memories with times in ISO 8601, counted from their lines; a time that cannot be known is left out."""
+        """The memories with times in ISO 8601, resolved against their lines; an unknown time is left out."""
         said = [min(line.at for line in transcript if line.number in memory.evidence) for memory in memories]
         nodes = [(node, at) for memory, at in zip(memories, said, strict=True) for node in _nodes(memory)]
         times = await self._times([phrase for node, at in nodes for phrase in _phrases(node, at)], language)
@@ -134,7 +134,7 @@ class MemoryMatcher:
     async def same_in_form(
         self, keys: Sequence[RefKey], known: Mapping[str, Sequence[tuple[str, str]]]
     ) -> dict[RefKey, list[Likeness]]:
-        """The known nodes (by label: id and words) that say the same in other forms."""
+        """The known nodes (by label: id and words) that say the same in other word forms."""
         found: dict[RefKey, list[Likeness]] = {}
         for label in dict.fromkeys(key.label for key in keys):
             mine = [key for key in keys if key.label == label]
@@ -149,7 +149,7 @@ class MemoryMatcher:
         return found
 
     async def forms(self, keys: Sequence[RefKey]) -> dict[RefKey, RefKey]:
-        """The keys that say the same as an earlier one, with that."""
+        """The keys that say the same as an earlier key, mapped to that key."""
         found: dict[RefKey, RefKey] = {}
         for label in dict.fromkeys(key.label for key in keys):
             mine = [key for key in keys if key.label == label]
@@ -168,7 +168,7 @@ class MemoryMatcher:
     async def same_in_meaning(
         self, near: Mapping[RefKey, Sequence[NearNode]], user_id: int | None
     ) -> dict[RefKey, list[Likeness]]:
-        """The near nodes whose own words are near enough to mean the same, likeliest first."""
+        """The near nodes with own words near enough for the same meaning, likeliest first."""
         pairs = [(key, one) for key, found in near.items() if key.label in SENTENCES | NAMES for one in found]
         calibration = await self._calibrated(user_id) if pairs else None
         if calibration is None:
@@ -253,7 +253,7 @@ class MemoryMatcher:
         return self._calibration
 
     async def _nearness(self, anchors: Sequence[str], vectors: Vectors) -> list[float]:
-        """The cosines of all pairs that are not different by their words anyway."""
+        """The cosines of all pairs that do not already differ by their words."""
         indexes = [(i, j) for i in range(len(anchors)) for j in range(i)]
         allowed = await self._may_be_same([(anchors[i], anchors[j]) for i, j in indexes])
         cosines = vectors @ vectors.T
@@ -261,7 +261,7 @@ class MemoryMatcher:
 
 
 def proposed_keys(memories: Sequence[ProposedMemory]) -> dict[RefKey, NodeRef]:
-    """The nodes named by their words that may be known already, by key; entities are resolved with the facts."""
+    """The nodes named by words that may be known already, by key; entities are resolved with the facts."""
     found: dict[RefKey, NodeRef] = {}
     for memory in memories:
         for node in _nodes(memory):
@@ -298,7 +298,7 @@ def _has_dates(node: NodeRef) -> bool:
 
 
 def _lacks_dates(node: NodeRef) -> bool:
-    """Whether a time marker has its time in words only."""
+    """Whether a time marker has its time only in words."""
     return (
         node.label == "TemporalMarker" and node.node_id is None and not {"startDate", "endDate"} & set(node.properties)
     )
@@ -324,7 +324,7 @@ def _dated(
 def _typed_marker(
     properties: dict[str, Any], found: dict[str, datetime], span: tuple[Period, bool] | None
 ) -> tuple[dict[str, Any], dict[str, datetime]]:
-    """A time marker with its type, and with its year in its words: two summers are two markers."""
+    """A time marker with its type, and the year in its words: two summers are two markers."""
     if span is not None:
         found = {"startDate": span[0].begin, "endDate": span[0].end}
     begin, end = found.get("startDate"), found.get("endDate")

@@ -1,4 +1,4 @@
-"""Parses single properties of a memory: what models write for a share, a rank, a state or a time."""
+"""Parses single properties of a memory in the forms that models write: shares, ranks, states, times."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -21,7 +21,7 @@ TIME: Final = "a time in ISO 8601"
 """The registry's name for the type of a property that has a moment."""
 
 COUNTED: Final = KEPT_BY_STORE | {"lastAccessed", "accessCount", "observations", "facts"}
-"""Properties that the store computes; models copy them along."""
+"""Properties that the store computes; models copy them from the prompt."""
 
 NAMED: Final = words("Concept Keyword Topic Context Entity")
 """Labels whose naming property is a name, not a sentence."""
@@ -45,7 +45,7 @@ _STATES: Final = {
     "organisation": ("organization",), "website": ("url",), "link": ("url",), "chat": ("conversation",),
     "moment": ("point",), "date": ("point",),
 }  # fmt: skip
-"""Other words for the values of enums, each with the values it may stand for."""
+"""Other words for the values of enums, each with its possible values."""
 
 _NUMBER = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(%?)")
 _RANK = re.compile(r"[#pP]?\s*(\d{1,9})(?:\.0+)?")
@@ -63,7 +63,7 @@ def read_properties(label: str, model: type[BaseModel], raw: Mapping[str, Any]) 
         if value in (None, "", [], {}) or (name or key) in COUNTED or _folded(key) in _COUNTED:
             continue
         if name is None:
-            properties[key] = value  # the registry says what there is instead
+            properties[key] = value  # the registry's refusal names the valid ones
         elif (read := _read(label, name, model.model_fields[name], value)) not in (None, "", []):
             properties.setdefault(name, read)
     return properties
@@ -96,7 +96,7 @@ def _read(label: str, name: str, field: FieldInfo, value: Any) -> Any:
 
 
 def _state(value: Any, allowed: Collection[str]) -> Any:
-    """The value of an enum, in any case, or of a word that means one; else the word, which the registry refuses."""
+    """The value of an enum in any case, or for a synonym; else the word, which the registry refuses."""
     if not isinstance(value, str):
         return value
     folded = re.sub(r"[\s-]+", "_", value.strip().casefold())
@@ -106,7 +106,7 @@ def _state(value: Any, allowed: Collection[str]) -> Any:
 
 
 def _share(value: Any) -> Any:
-    """A share from 0.8, "0,8", "80%" or 80: from 10 on a number is percent, for nobody writes 1 of 10 as 10."""
+    """A share from 0.8, "0,8", "80%" or 80: a number from 10 on is percent."""
     if isinstance(value, str):
         degree = _DEGREES.get(value.strip().casefold())
         if degree is not None:

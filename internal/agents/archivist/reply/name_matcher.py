@@ -1,4 +1,4 @@
-"""Finds, before the transaction of a reply, which known names its names may mean, and when each of its facts held."""
+"""Finds the known names that a reply's names may mean, and the periods of its facts, before the transaction."""
 
 import logging
 import re
@@ -29,12 +29,12 @@ from internal.people.operations import Added, Updated
 log = logging.getLogger(__name__)
 
 _NAMES_A_CALL = 250
-"""Known things compared in one call of the language process: 0.1 s at first, 2 ms once their names were seen."""
+"""Most known things compared in one call of the language process: 0.1 s at first, 2 ms with cached names."""
 
 _FIRST_DAY: Final = re.compile(r"\d{4}-\d\d-01")
 
 MARGIN = 0.01
-"""How much nearer than the nearest two different things two names must be to mean one thing."""
+"""The difference in cosine by which two names of one thing are nearer than the nearest two different things."""
 
 ANCHORS = (
     "Google", "Яндекс", "Microsoft", "ПриватБанк", "Монобанк", "Альфа-Банк", "Сбербанк", "ООО Ромашка", "ООО Василёк",
@@ -44,11 +44,11 @@ ANCHORS = (
     "день рождения мамы", "день рождения папы", "встреча с инвесторами", "встреча с юристом", "Harry Potter",
     "Hermione Granger", "Києво-Могилянська академія", "Львівська політехніка",
 )  # fmt: skip
-"""Different things, some of them hard to tell apart: the cosine of the two nearest is not near enough."""
+"""Different things, some of them hard to distinguish: the cosine of the nearest two is not near enough."""
 
 
 class NameMatcher:
-    """Compares names and reads dates with the language process and the embedder; without them it finds less.
+    """Compares names and reads dates by the language process and the embedder; without them it finds less.
 
     `memories` does so for memories.
     """
@@ -67,7 +67,7 @@ class NameMatcher:
         *,
         user_id: int | None = None,
     ) -> FactLookup:
-        """The names among `known` that the reply may mean, and its dates. Vectors only of names like no known one."""
+        """The names in `known` that the reply may mean, and its dates. Only names like no known one get vectors."""
         names = [name for name in _names(reply) if name_key(name)]
         keys = {name_key(name) for thing in known for name in thing.names}
         unknown = [name for name in names if name_key(name) not in keys]
@@ -83,9 +83,9 @@ class NameMatcher:
     async def confirmed(
         self, resolved: FactLookup, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
     ) -> FactLookup:
-        """`resolved` with those of the nearest things whose bare names are near enough; unchanged without a model.
+        """Adds the nearest things whose bare names are near enough to `resolved`; unchanged without a model.
 
-        A summary both have in common would make two companies one, so the names alone decide.
+        Only the names decide, because equal summaries would make two companies one.
         """
         pairs = [(name, thing) for name, things in near.items() for thing in things]
         if not pairs:
@@ -158,7 +158,7 @@ class NameMatcher:
         transcript: Sequence[TranscriptLine],
         language: Language,
     ) -> list[FactDates]:
-        """The dates no more exact than their lines: for "in 2018" many a model writes 2018-01-01."""
+        """The dates, not more exact than in their lines: for "in 2018" many models write 2018-01-01."""
         lines = {line.number: line.text for line in transcript}
         rounded: list[tuple[int, str, in_text.Stated]] = []
         for index, (fact, dated) in enumerate(zip(facts, dates, strict=True)):
@@ -194,8 +194,8 @@ def fact_dates(
 ) -> FactDates:
     """The period in which a fact held. A null beginning is the time of the line, unless the fact had ended by then.
 
-    A beginning that was written but cannot be known is unknown. What begins and ends with one and the same date
-    ("worked there in 2020") held until that date was over.
+    A written beginning that cannot be resolved is unknown. A fact that begins and ends with the same date ("worked
+    there in 2020") held until that date was over.
     """
     begin = resolved.get((fact.valid_at, said_at)) if fact.valid_at else None
     end = resolved.get((fact.invalid_at, said_at)) if fact.invalid_at else None
