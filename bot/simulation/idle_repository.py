@@ -37,9 +37,12 @@ def unanswered(connection: Connection, now: datetime) -> int:
 
 
 def count_working_runs(connection: Connection, now: datetime) -> int:
-    """The number of agents' runs that are due or running."""
+    """The number of agents' runs that are due or running, and of notifications that are being weighed."""
     due = and_(runs.c.state == RunState.DUE, runs.c.due_at <= now)
-    return _count(connection, due | runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED]))
+    working = _count(connection, due | runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED]))
+    forgets = select(forgettings.c.user_id).where(_ASKED)  # nothing is sent meanwhile
+    weighed = and_(_WAITING, notifications.c.not_before <= now, notifications.c.user_id.not_in(forgets))
+    return working + _count(connection, weighed)
 
 
 def next_due(connection: Connection, now: datetime, idle: timedelta) -> datetime | None:

@@ -57,6 +57,9 @@ LATER: Final = timedelta(hours=1)
 LONGEST: Final = timedelta(hours=24)
 """The longest time for which another notification may be postponed at once."""
 
+WEIGHED_WITHIN: Final = timedelta(minutes=1)
+"""How long a model may weigh before the rules decide: one without a graphics card takes many minutes for it."""
+
 PATIENCE: Final = 3
 """The times that a model may postpone the same notification, which is then sent."""
 
@@ -216,12 +219,13 @@ class NotificationScheduler:
         if not worded or self._manager is None or not found.within_cost:
             return by_rules
         try:
-            with caused_by(notification=[one.id for one in request.notifications]):
-                reply = await self._manager.weigh(request)
+            async with asyncio.timeout(WEIGHED_WITHIN.total_seconds()):
+                with caused_by(notification=[one.id for one in request.notifications]):
+                    reply = await self._manager.weigh(request)
             made = parse_decisions(reply.text, request).made
-        except ModelError as error:
+        except (ModelError, TimeoutError) as error:
             # A reminder does not wait for a provider.
-            log.warning("weighing_failed", extra={"user_id": found.user.user_id, "error": str(error)})
+            log.warning("weighing_failed", extra={"user_id": found.user.user_id, "error": str(error) or "slow"})
             return by_rules
         decided = {
             one.id: _bounded(one, made.get(one.id) or by_rules[one.id], request) for one in request.notifications

@@ -51,6 +51,7 @@ class CallRecorder:
         self._charges: deque[_Charge] = deque()
         self._woken = asyncio.Event()
         self.refused: dict[str, str] = {}
+        self.kept = KEPT
 
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
         usage = reply.usage if reply else None
@@ -118,7 +119,7 @@ class CallRecorder:
             log.exception("calls_not_recorded", extra={"count": len(rows)})
 
     async def drop_old(self) -> int:
-        moment = self._clock.now() - KEPT
+        moment = self._clock.now() - self.kept
         return await self._database.write(lambda c: call_repository.drop_before(c, moment))
 
 

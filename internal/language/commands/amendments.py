@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 from internal.language.commands.vocabulary import forms, readings
 from internal.language.dates.units import Span, fold
-from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.morphology import dictionary_languages, ordinary, parses
 from internal.language.text.patterns import pattern
 from internal.language.text.tables import table
 
@@ -35,9 +35,18 @@ _MOST_WORDS: Final = 3
 """Words of a value."""
 _LIKE: Final = 0.6
 """Similarity of two names of which one was meant for the other: Anna, Hanna."""
-_TOKEN: Final = re.compile(r"\d+(?:[:.,]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*")
+_TOKEN: Final = re.compile(r"\d+(?:[:.,]\d+)*(?:st|nd|rd|th)?|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*")
 _SLIP: Final = pattern(rf"\W*(?:{_TABLE['slip']})(?![\w'’-])[\s,.!:;—–-]*|\s*\*+", re.IGNORECASE)
-_BESIDE: Final = pattern(rf"[\s,.!—–-]*(?<!\w)(?:{_TABLE['beside']})[\s.!)*]*$|[\s.!)*]+$", re.IGNORECASE)
+_BESIDE: Final = pattern(
+    rf"[\s,.!—–-]*(?<!\w)(?:(?P<slip>{_TABLE['slip']})|{_TABLE['beside']})[\s.!)*]*$|(?P<star>\*)[\s.!)*]*$|[\s.!)]+$",
+    re.IGNORECASE,
+)
+_OPENING_WORD: Final = re.compile(r"\W*(?P<word>[^\W\d_]+)\s*[,:—–-]\s*")
+"""A verb in front of the value: "вру, Матвей"."""
+_BARE: Final = pattern(
+    rf"\W*(?:(?:{_TABLE['whom']})\W+(?P<a>[^\W\d_]+)|(?P<b>[^\W\d_]+)\W+(?:{_TABLE['whom']}))\W*", re.IGNORECASE
+)
+"""A name and hardly more: "Лариса она"."""
 _INSTEAD: Final = pattern(rf"\W*(?:{_TABLE['instead']})\W*", re.IGNORECASE)
 _FILLING: Final = frozenset(
     fold(word) for word in re.findall(r"[^\W\d_]+", _TABLE["beside"]) if word not in ("this", "that")
@@ -53,6 +62,7 @@ class _Word:
     def __init__(self, match: re.Match[str]) -> None:
         self.text, self.span, self.key = match[0], match.span(), fold(match[0])
         self.number, self.lead = match[0][0].isdigit(), _LEADS.get(self.key, "")
+        self.key = self.key.rstrip("sthndr") if self.number else self.key
         self.kind = next((_KINDS[form] for form in self._forms if form in _KINDS), "")
 
     def same(self, other: "_Word") -> bool:
@@ -64,7 +74,8 @@ class _Word:
 
     def marks(self) -> list[frozenset[str]]:
         """The grammar of each reading, as far as another word can agree with it."""
-        return [] if self.text.isascii() else [marks & _GRAMMAR for _, marks in readings(self.text)]
+        found = [] if self.text.isascii() else [marks for _, marks in readings(self.text)]
+        return [(marks | {"loct"} if "loc2" in marks else marks) & _GRAMMAR for marks in found]
 
 
 def amended(before: str, line: str) -> str | None:
@@ -89,8 +100,9 @@ def amended(before: str, line: str) -> str | None:
     if len(value) == 1 and len(old) == 1:
         said = _agreeing(value[0], old[0])
     if lead is not None and old[0].span[0] and (at := known.index(old[0])) and known[at - 1].lead == lead.lead:
-        start, said = known[at - 1].span[0], f"{lead.text} {said}"
-    said = said[:1].upper() + said[1:] if before[start].isupper() and start == 0 else said
+        start, said = known[at - 1].span[0], f"{lead.text.lower()} {said}"
+    if start == 0 or not before[start].isupper():
+        said = said[:1].upper() + said[1:] if before[start].isupper() else said.lower() if ordinary(said) else said
     text = before[:start] + said + before[end:]
     return text if text != before else None
 
@@ -104,17 +116,29 @@ def amending(line: str) -> str:
 def _parts(line: str) -> tuple[str, str, bool]:
     """What a line gives, what it calls wrong, and whether it says that it corrects a slip."""
     rest, slips = line, False
+    if (match := _OPENING_WORD.match(line)) and _tells_of_slip(match["word"]):
+        rest, slips = line[match.end() :], True
+    if match := _BARE.fullmatch(line):
+        rest = match["a"] or match["b"]
+        return rest, "", any("Name" in one for _, one in readings(rest))
     while (match := _SLIP.match(rest)) and match[0]:
         rest, slips = rest[match.end() :], True
     while (match := _BESIDE.search(rest)) and match[0].strip() and match.start():
-        rest, slips = rest[: match.start()], slips or any(word in fold(match[0]) for word in _SAID_BEHIND)
+        rest, slips = rest[: match.start()], slips or bool(match["slip"] or match["star"])
     instead = _INSTEAD.fullmatch(rest) or _INSTEAD.fullmatch(line)
     if instead is None:
         return rest, "", slips
     return instead["new"] or instead["new2"], instead["old"] or instead["old2"], slips
 
 
-_SAID_BEHIND: Final = ("typo", "sorry", "опечатка", "извини", "сорри", "вибач", "описка", "*")
+def _tells_of_slip(word: str) -> bool:
+    """Whether a word is a verb of what its author does or did to himself: "вру", "описался"."""
+    marks = frozenset[str]().union(*(marks for _, marks in readings(word)[:1]))
+    return "VERB" in marks and ("1per" in marks or ("past" in marks and word.endswith(("ся", "сь"))))
+
+
+_NO_VALUES: Final = frozenset(table(__package__, "amendments")["no_values"][0].split())
+_ARTICLES: Final = frozenset(("the", "a", "an"))
 
 
 def _wrong(known: Sequence[_Word], named: str) -> list[_Word] | None:
@@ -131,17 +155,19 @@ def _value(known: Sequence[_Word], given: Sequence[_Word]) -> tuple[_Word | None
     """The words of a correction that the earlier line has not, if they are one value, and the preposition before."""
     new = [n for n, one in enumerate(given) if not one.lead and not any(one.same(other) for other in known)]
     new = [n for n in new if given[n].key not in _FILLING] or new
-    if not new or len(new) > _MOST_WORDS or new[-1] - new[0] + 1 != len(new):
+    said_of_none = any(given[n].key in _NO_VALUES for n in new)
+    if not new or said_of_none or len(new) > _MOST_WORDS or new[-1] - new[0] + 1 != len(new):
         return None
     if len(new) > 1 and not all(given[n].text[0].isupper() for n in new):
         return None
     lead = given[new[0] - 1] if new[0] and given[new[0] - 1].lead else None
+    lead = None if lead is not None and given[new[0]].number and lead.key in _ARTICLES else lead
     return lead, [given[n] for n in new]
 
 
 def _place(known: Sequence[_Word], lead: _Word | None, value: Sequence[_Word]) -> list[_Word] | None:
     """What a value takes the place of: the last of its kind."""
-    first = value[0]
+    first, proper, named = value[0], False, list[list[_Word]]()
     runs = [[one] for one in known if one.number == first.number and not one.lead]
     if first.kind and (of_kind := [one for one in runs if one[0].kind == first.kind]):
         return of_kind[-1]
@@ -150,22 +176,22 @@ def _place(known: Sequence[_Word], lead: _Word | None, value: Sequence[_Word]) -
         runs = [one for one in behind if one[0].number == first.number]
     elif first.number:
         runs = [one for one in runs if (":" in one[0].text) == (":" in first.text)] or (runs if len(runs) == 1 else [])
-    elif first.text[0].isupper() and (named := _names(known)):
+    elif (proper := first.text[0].isupper() and not ordinary(first.text)) and (named := _names(known)):
         like = [one for one in named if OSA.normalized_similarity(one[-1].key, value[-1].key) >= _LIKE]
         runs = like or [one for one in named if one[0] is not known[0]] or named
     elif first.text.isascii():
         return None
-    if first.number or first.text.isascii() or (lead is None and first.text[0].isupper()):
-        return runs[-1] if runs else None
-    alike = [one for one in runs if any(a & _KIND and a == b for a in first.marks() for b in one[0].marks())]
-    return alike[-1] if alike else None
+    if first.number or first.text.isascii() or (lead is None and proper and named):
+        return runs[-1][-len(value) :] if runs else None
+    alike = ([one for one in runs if marks in one[0].marks()] for marks in first.marks() if marks & _KIND)
+    return next((one[-1] for one in alike if one), None)
 
 
 def _names(known: Sequence[_Word]) -> list[list[_Word]]:
     """The runs of capitalised words."""
     runs: list[list[_Word]] = []
     for n, one in enumerate(known):
-        if one.text[0].isupper() and not one.lead:
+        if one.text[0].isupper() and not one.lead and one.key not in _NO_VALUES:
             if n and runs and runs[-1][-1] is known[n - 1]:
                 runs[-1].append(one)
             else:
@@ -175,7 +201,8 @@ def _names(known: Sequence[_Word]) -> list[list[_Word]]:
 
 def _agreeing(new: _Word, old: _Word) -> str:
     """A word in the case of the one whose place it takes, if it was said in the nominative."""
-    if new.text.isascii() or new.number or any("nomn" in marks for marks in old.marks()):
+    cases = {mark for marks in old.marks() for mark in marks & (_CASES | {"nomn"})}
+    if new.text.isascii() or new.number or "nomn" in cases or any(cases & marks for marks in new.marks()):
         return new.text
     case = next((mark for marks in old.marks() for mark in marks & _CASES), "")
     for language in dictionary_languages(new.key):

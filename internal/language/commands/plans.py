@@ -21,7 +21,7 @@ _MAY_NAME_DAY: Final = pattern(
 )
 _CLAUSE: Final = pattern(r"[,;]\s+|\s+(?:and|but|и|а|но|та|й|і|але)\s+")
 _AGREED: Final = ("на ", "for ")
-"""What stands before a day for which something was arranged in the past: "booked a table for Friday"."""
+"""What stands before a day for which something was arranged in the past: "booked for Friday", "moved to Friday"."""
 
 
 def plans_within(
@@ -57,7 +57,8 @@ def _names(clause: str, at: datetime, first: datetime, last: datetime, language:
     time, days = (find_time(clause, at, language), 1) if week is None else days_of(week, at)
     if time is None or time.hour_only or (not time.sure and week is None):
         return False
-    if tells_past(clause) and not clause.startswith(_AGREED, time.spans[0][0]):
+    start = time.spans[0][0]
+    if tells_past(clause) and not (clause.startswith(_AGREED, start) or clause[:start].endswith("to ")):
         return False
     if time.recurrence:
         asked = (first + timedelta(days=ahead) for ahead in range((last - first).days))

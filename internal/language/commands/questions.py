@@ -151,7 +151,7 @@ def _past(word: str) -> bool:
 _DID: Final = words("did was were had")
 _BARE: Final = 3
 """Most words beside the day of a question that only asks what is on: "а післязавтра що?"."""
-_WHAT: Final = words("что що чо шо what what's whats")
+_WHAT: Final = words("что що чо шо чем чим what what's whats")
 _TO_DO: Final = pattern(rf"\b(?:{_any('to_do')})\b")
 _MINE: Final = _all("mine")
 _ASKED, _OWED, _WAITING, _SUBJECT, _OBJECT, _BOT, _ANYBODY = (

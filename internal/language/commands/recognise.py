@@ -155,7 +155,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
     elif unremind := _UNREMIND.search(folded):
         heads = [("cancel", unremind.span(), True)]
     elif unknow := _UNKNOW.search(folded):
-        heads = [("forget", unknow.span(), True)]
+        heads = [("forget", unknow.span(), bool(content_words(folded[unknow.end() :])))]
     elif not heads and (vanish := _VANISH.search(folded)):
         heads = [("remove", (vanish.start(), vanish.end()), False)]
     elif not heads and (moved := _moving_verb(folded)) is not None:

@@ -45,6 +45,9 @@ _STOP: Final = all_of("stop")
 
 _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
+_SHORT: Final = 2
+_MOST_BESIDE: Final = 2
+"""Most words beside those of a task, as many as of it, in a line that is about nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,18 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
     return (named[0], time, sure) if alike and not beside else None
 
 
+def only_about(text: str, titles: Sequence[str]) -> int | None:
+    """The place of the one task that a short statement is about with hardly a word more: "gas bill sorted"."""
+    folded = fold(text)
+    if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded) or DOUBT.search(folded) or _NOT.search(folded):
+        return None
+    written = [_forms_of(word) for word in _WORD.findall(folded) if word not in _STOP and len(word) > _SHORT]
+    things = [_read(title, title=True).things for title in titles]
+    shared = [sum(bool(word & one) for word in written) for one in things]
+    found = [n for n, count in enumerate(shared) if count and len(written) - count <= min(count, _MOST_BESIDE)]
+    return found[0] if len(found) == 1 else None
+
+
 def tells_past(text: str) -> bool:
     """Whether a text has a verb in the past tense."""
     return _read(text, title=False).past
@@ -141,10 +156,13 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
     )
     if not best or best[0][0] <= 0 or (len(best) > 1 and best[0][0] == best[1][0]):
         return None  # none, or several possible ones
-    if (own := _CANCELLED_THEIRS.search(folded)) and not _read(own["what"], title=False).things & _read(
-        titles[best[0][1]], title=True
-    ).things:
+    meant = _read(titles[best[0][1]], title=True)
+    theirs = _CANCELLED_THEIRS.search(folded)
+    if theirs is not None and not _read(theirs["what"], title=False).things & meant.things:
         return None
+    beside = len(statement.things - meant.things) > len(statement.things & meant.things)
+    if beside and not cancelled and _PASSIVE.search(folded) and not _verbs_alike(statement.verbs, meant.verbs):
+        return None  # "the fish market was packed today" is not about feeding the fish
     return Completion(best[0][1], "cancelled" if cancelled else "done")
 
 

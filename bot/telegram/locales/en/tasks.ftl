@@ -110,6 +110,7 @@ task-acted-when = When shall it be? **{ $title }**
 task-choose = { $how ->
     [done] Which one is done?
     [cancel] Which one shall I cancel?
+    [show] Is it about this task?
    *[move] Which one shall I move?
 }
 tasks-none-waiting = Nobody owes or promised you anything that I know of.

@@ -36,6 +36,7 @@ from internal.agents.responder.offline.relevant_facts import answering, facts_ab
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.commands.amendments import amended
+from internal.language.commands.recognise import is_order
 from internal.language.instructions.find import find_instructions
 from internal.language.kinship.words import MY
 from internal.language.names.mentions import find_people
@@ -194,7 +195,7 @@ def _at_once(request: ResponderRequest, latest: int, said: str, speech: _Speech)
     if orders_writing(said, certainly=True):
         return speech("cannot-write")
     before = next((one.text for one in reversed(request.dialogue[:-latest]) if one.role == "user"), "")
-    corrected = amended(unquoted(before), said)
+    corrected = None if is_order(before, request.now, changes=True) else amended(unquoted(before), said)
     return "" if corrected is None else speech("corrected", said=_plain(corrected))
 
 

@@ -20,7 +20,7 @@ from internal.agents.responder.offline.people_in_dialogue import author_of, spea
 from internal.agents.responder.offline.pictures import subjects_of_file, without_question
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.responder.offline.updates import newest_update, of_other_days
-from internal.language.commands.amendments import amend_lines
+from internal.language.commands.amendments import amend_lines, amending
 from internal.language.commands.recognise import is_order
 from internal.language.facts.occasions import is_occasion
 from internal.language.names.person_names import NAMED, name_boosts
@@ -250,7 +250,7 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
         for one in request.dialogue[-_LATEST:]
         if one.role == "user" and not author_of(one)
         for text in [without_question(one.text)]
-        if intent_of(text).wish == "news" and not _only_nods(text)
+        if intent_of(text).wish == "news" and (amending(text) or not _only_nods(text))
     ]
     stating = [line for line in (*earlier, *here) if line.text and not traits_of(line.text) & ENDS_AS_QUESTION]
     once = {" ".join(line.text.split()): line for line in reversed(stating)}

@@ -128,14 +128,16 @@ class CommandFlow:
         titles = {one.id: one.title for one in question.tasks}
         quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), None)
         quoted = _last_card(question) if quoted is None else quoted
-        found = await self.worker.run(recognise, texts, titles, None, quoted, question.user.lang)
+        lines = [one for one in question.earlier if one.role == "user" and one.forward is None]
+        how = (quoted, question.user.lang, unquoted(lines[-1].content) if lines else "")
+        found = await self.worker.run(recognise, texts, titles, None, *how)
         if found is None:
             everybody = await self.database.read(lambda c: people.listing(c, user_id))
-            found = await self.worker.run(recognise, texts, titles, everybody, quoted, question.user.lang)
+            found = await self.worker.run(recognise, texts, titles, everybody, *how)
         return found or ([], False)
 
     async def _action(self, user: User, one: Recognised) -> Action | None:
-        if one.kind in ("cancel", "done", "move"):
+        if one.kind in ("cancel", "done", "move") or (one.kind == "show" and not self.converses):
             asked = ChangeTask(one.kind, one.tasks, one.time, one.every, one.sure, one.last)
             unknown: Action | None = ShowChanges() if one.last else None if self.converses else asked
             return asked if one.tasks else unknown

@@ -33,10 +33,11 @@ class ChangeTask:
     """Does something with a task, or asks with which of several; with `every` one of them only after a yes.
 
     `sure`: the owner's own words ask for it; else it is done by his tap.
+    "show": he says something of it, and taps what becomes of it.
     `last`: what was done last is to be taken back, of a task that was just moved the move.
     """
 
-    how: Literal["done", "cancel", "move"]
+    how: Literal["done", "cancel", "move", "show"]
     tasks: Sequence[str]
     time: TimeFound | None = None
     every: bool = False

@@ -9,7 +9,7 @@ from rapidfuzz.distance import OSA
 
 from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
-from internal.language.commands.amendments import amending
+from internal.language.commands.amendments import amended, amending
 from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
 from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
@@ -17,7 +17,7 @@ from internal.language.dates.units import blank_out, fold
 from internal.language.kinship.words import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
-from internal.language.tasks.completion import find_completions, find_move
+from internal.language.tasks.completion import find_completions, find_move, only_about
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.slang import spell_out
@@ -30,6 +30,7 @@ Kind = Literal[
     "cancel",
     "done",
     "move",
+    "show",
     "name",
     "about_me",
     "about_you",
@@ -69,13 +70,14 @@ def recognise(
     people: Sequence[Person] | None,
     quoted: str,
     language: Language,
+    before: str = "",
 ) -> tuple[list[Recognised], bool] | None:
     """The commands of messages (id, text, time), and whether these hold nothing else.
 
     Without `people` it returns None where somebody may be meant: they are read for the few messages that need them.
 
     `titles` are those of the open tasks by id, `quoted` is what the messages answer, or the last card of the chat:
-    "cancel it" is about that.
+    "cancel it" is about that. `before` is what their author wrote last before them, which they may correct.
     """
     found: list[Recognised] = []
     only = True
@@ -102,21 +104,26 @@ def recognise(
         if not mine and (put_off := find_move(rest, list(titles.values()), at, spoken)) is not None:
             index, time, sure = put_off
             mine, rest = [Recognised("move", message_id, (), (list(titles)[index],), time=time, sure=sure)], ""
-        if not mine and (moved := _corrected(text, at, spoken, titles, quoted)) is not None:
+        if not mine and (moved := _corrected(text, before, at, spoken, titles, quoted)) is not None:
             mine, rest = [replace(moved, message_id=message_id)], ""
+        if not mine and (named := only_about(rest, list(titles.values()))) is not None:
+            mine, rest = [Recognised("show", message_id, tasks=(list(titles)[named],), sure=False)], ""
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)
 
 
 def _corrected(
-    text: str, at: datetime, language: Language, titles: Mapping[str, str], quoted: str
+    text: str, before: str, at: datetime, language: Language, titles: Mapping[str, str], quoted: str
 ) -> Recognised | None:
-    """The move that a correction of only the time makes, of the task that the last card names: "sorry, on Thursday"."""
-    said = amending(text)
-    time = find_time(said, at, language) if said and quoted else None
+    """The move that a correction of the time makes, of the task that the last card names: "sorry, on Thursday"."""
     named = tuple(one for one, title in titles.items() if fold(title) in fold(quoted))
-    if time is None or time.recurrence or len(named) != 1 or content_words(blank_out(said, time.spans)):
+    whole, said = amended(before, text) if named else None, amending(text)
+    time = find_time(whole or said, at, language) if whole or said else None
+    if time is None or time.recurrence or len(named) != 1:
+        return None
+    earlier = find_time(before, at, language) if whole else None
+    if earlier.moment == time.moment if earlier else not whole and content_words(blank_out(said, time.spans)):
         return None
     return Recognised("move", "", tasks=named, time=time)
 
