@@ -121,7 +121,7 @@ def damage_reported(database: Path | str) -> Iterator[None]:
     """Raises errors that come from a damaged database file as StorageDamaged; a server's errors stay as they are."""
     try:
         yield
-    except Exception as error:  # border of the database: any read may be the first to meet the damaged page
+    except Exception as error:  # outermost handler of the database: any read may be the first to meet the damaged page
         words = words_of_damage(error)
         if isinstance(error, StorageDamaged) or words is None:
             raise
@@ -136,7 +136,7 @@ def _prepare(database: Path, backups: Path, now: datetime) -> None:
     if not database.exists():
         log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
     elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
-        # SQLite takes an empty file for a new database: the bot would begin again without a word.
+        # SQLite takes an empty file for a new database: the bot would silently start with an empty memory.
         raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
 
 

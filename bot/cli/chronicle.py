@@ -1,4 +1,4 @@
-"""`laplaced graph audit` and `transcript`: how whole the chronicle of one user is, and its words as Markdown."""
+"""`laplaced graph audit` and `transcript`: the audit of the chronicle of one user, and its transcripts as Markdown."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _PAGE = 1000
 @_USER
 @click.option("--repair", is_flag=True, help="Mend what can be mended.")
 def audit(config_path: Path | None, user_id: int, repair: bool) -> None:
-    """Tell how whole a user's chronicle is, as one JSON object: shares from 0 to 1, and what hangs on nothing.
+    """Audit a user's chronicle, as one JSON object: shares from 0 to 1, and counts of orphans.
 
-    A repair tells the figures before and after it, and what it mended. Exit code 1 if something is broken that is
+    A repair prints the figures before and after it, and what it repaired. Exit code 1 if something is broken that is
     not a matter of judgement: a step of the line, a lost answer, an orphan.
     """
     report = asyncio.run(_audit(load(config_path), user_id, repair))

@@ -34,10 +34,10 @@ def evaluation() -> None:
 @click.option("--offline", is_flag=True, help="Without a model, by rules.")
 @click.option("--data", "data_dir", type=click.Path(path_type=Path, file_okay=False), help="As for laplaced simulate.")
 def chat(config_path: Path | None, scenario: str, model: str, offline: bool, data_dir: Path | None) -> None:
-    """Chat through SCENARIO with a bot of its own, and report what it then knows and answers, and what that cost.
+    """Chat through SCENARIO with a separate bot, and report its knowledge, its answers and the cost.
 
-    SCENARIO as for laplaced simulate; chat_en, chat_ru and chat_uk are three short ones. People, facts, tasks and
-    answers are counted as right, wrong or missed; calls, tokens and seconds stand below them.
+    SCENARIO is the same as for laplaced simulate; chat_en, chat_ru and chat_uk are short ones. People, facts, tasks and
+    answers are counted as right, wrong or missed; calls, tokens and seconds follow.
     """
     from bot.cli.simulate import play
 
@@ -60,8 +60,7 @@ def locomo(config_path: Path | None, files: tuple[Path, ...], target: Path, name
     """Rank the turns of conversations for each of their questions, at most 50.
 
     Each line is {"file", "question", "category", "ranking": [dia_id, ...], "chances": [of each that it answers, ...]}.
-    Of a file only the turns are read in, with
-    who said them, when, and the captions of their pictures.
+    Only the turns of a file are read, with their speakers, times, and the captions of their pictures.
     """
     from bot.runtime.evaluation import rank_files
 

@@ -118,7 +118,7 @@ async def _worker(config: Config) -> int:
     "--again", is_flag=True, help="With --backfill: repeat finished runs too; their model calls are paid again."
 )
 def archive(config_path: Path | None, user_id: int | None, backfill: str | None, again: bool) -> None:
-    """Archive what was said so far now, without waiting for silence.
+    """Archive all messages now, without waiting for silence.
 
     A running bot is asked to do it; if none runs, it is done here.
     """
@@ -163,10 +163,10 @@ def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | No
     """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts; contacts.
 
     Contacts are vCards (.vcf) or Google's CSV; --dry-run shows the outcome for each. What `laplaced export` wrote is
-    read back whole, where its user has no memory yet.
+    imported as a whole, if its user has no memory yet.
 
-    Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
-    stores it; if none runs, it is done here.
+    Imported again, an export adds only what is new in it; an interrupted import continues where it stopped. A running
+    bot stores it; if none runs, this command does.
     """
     for line in asyncio.run(_import(load(config_path), paths=paths, format=format_, **more)):
         click.echo(line)
@@ -230,7 +230,7 @@ async def _back_up_to(target: Path, rest: RestClient, config: Config) -> BackupR
 def restore(config_path: Path | None, file: Path, force: bool) -> None:
     """Put a backup in the place of the database. The bot must be stopped.
 
-    The backup is verified first. Who was forgotten since it was made is forgotten again, as long as the replaced
+    The backup is verified first. Forgettings since it was made are repeated, if the replaced
     database can be read.
     """
     for line in asyncio.run(_restore(load(config_path), file, force)):
@@ -274,7 +274,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
 @command("laplaced doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: the checks, and how many are findings.")
 def doctor(config_path: Path | None, as_json: bool) -> None:
-    """Look for what is wrong, and say how to mend it. Ends with 1 if there is a finding.
+    """Check the installation, and say how to repair it. The exit code is 1 if there is a finding.
 
     A running bot is asked; if none runs, its data is looked at here. Each model in use is asked for a few tokens;
     nothing is changed.

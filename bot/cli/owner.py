@@ -90,10 +90,10 @@ def forget(
     undone: str | None,
     **chosen: str | None,
 ) -> None:
-    """Erase something of one user for good, at once, and tell what went with it.
+    """Erase something of one user for good, at once, and print what was erased with it.
 
-    A running bot does it; if none runs, it is done here. The messages that told of it stay, unless --messages is given;
-    how many there are is asked about first. Backups that were made before still hold it: they are named.
+    A running bot does it; if none runs, it is done here. The messages that state it stay, unless --messages is given;
+    their number is shown before a confirmation. Older backups still hold it: they are named.
     """
     if undone is not None and not (everything or any(chosen.values())):
         asyncio.run(_undo(load(config_path), user_id, undone))

@@ -1,4 +1,4 @@
-"""`laplaced tasks`: what a user has to do; added, done, put off and cancelled from the command line."""
+"""`laplaced tasks`: what a user has to do; added, done, postponed and cancelled from the command line."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from bot.console.page_context import Page, PageContext
 from bot.console.rest import Json
 
 _CURVES: Final = 8
-"""The most curves of a chart; more could not be told apart."""
+"""The most curves of a chart; more could not be distinguished."""
 _POINTS: Final = 60
 _BEFORE, _AHEAD = timedelta(days=180), timedelta(days=365)
 _NOTHING: Final = EmptyText("psychology_alt", "memory-empty", "memory-empty-text")

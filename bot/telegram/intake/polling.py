@@ -86,7 +86,7 @@ class Poller:
         self._offset, self._heard = None, False
         self._conflicts.clear()
         while True:
-            # Like aiogram's client, without the proxies of the environment: half of the bot behind one helps nobody.
+            # Like aiogram's client, without the proxies of the environment: half of the bot behind one is of no use.
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=self._deaf_after)
             connector = aiohttp.TCPConnector(ssl=ssl_context(self._url) or True)
             async with aiohttp.ClientSession(timeout=timeout, connector=connector) as client:
@@ -104,7 +104,7 @@ class Poller:
                 return
 
     async def _take(self, updates: Sequence[RawUpdate]) -> bool:
-        """Whether the poll was useful: it brought something new, or was the first one, which never waits."""
+        """Accepts updates. Returns whether the poll was useful: with news, or the first one, which never waits."""
         new, self._heard = not self._heard, True
         self._observer.polled()
         now = time.monotonic()

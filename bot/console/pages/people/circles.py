@@ -29,7 +29,7 @@ async def lay_circles(context: PageContext) -> None:
 
 
 class _Circles(ui.element, component="circles.js"):
-    """Fetches people whom the browser asks for; rings, list, search and filters live in the browser."""
+    """Fetches the people that the browser asks for; rings, list, search and filters live in the browser."""
 
     def __init__(self, context: PageContext, people: list[Json], count: int) -> None:
         super().__init__()
