@@ -1,6 +1,6 @@
 """Imports aiogram without the four seconds in which it builds 444 validators, of which a run needs some dozens.
 
-aiogram resolves and rebuilds every model of the Bot API while it is imported. Here it happens later: a model whose names
+aiogram resolves and rebuilds every model of the Bot API while it is imported. Here it is deferred: a model whose names
 are not resolved yet is built by pydantic when it is first used, and finds the names in the module it stands in.
 """
 

@@ -78,7 +78,7 @@ class Webhook:
         verify = ssl_context(target["url"])
         headers = {"X-Telegram-Bot-Api-Secret-Token": target["secret"]} if target["secret"] else {}
         async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers, trust_env=False, verify=verify) as client:
-            while not self._telegram.updates.closed:  # otherwise waiting for updates would not block
+            while not self._telegram.updates.closed:  # once closed, waiting for updates does not block
                 waiting = self._telegram.repository.pending_updates(0, 1)
                 if not waiting:
                     await self._telegram.updates.changed(_IDLE)

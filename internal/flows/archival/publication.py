@@ -101,7 +101,7 @@ class Publication:
         looked = self._clock.now()
         since, size = self._looked, self._config.max_messages
         full = await self._database.read(lambda c: dialogue.full_since(c, since, size))
-        self._looked = looked - LOOKED_BACK  # only now: if the read fails, it is repeated
+        self._looked = looked - LOOKED_BACK  # not before the read, which is repeated if it fails
         return full
 
     async def publish_ended(self) -> int:

@@ -216,13 +216,13 @@ class ArtifactReading:
             elif not artifacts.fail(connection, artifact, reason):
                 return
             message = self._note(connection, artifact, "", {FAILED: reason})
-            if message is not None and message.turn_id is None:  # no other line mentions it
+            if message is not None and message.turn_id is None:  # no turn will report it
                 self._tell(connection, user, artifact, message, reason)
 
         await self._database.write(work)
 
     def _later(self, artifact: Artifact) -> datetime | None:
-        """When speech that an outage hides is read once more, after twice the time each time; None = given up."""
+        """When speech that an outage hides is read again, with a doubled delay each time; None = given up."""
         now = self._clock.now()
         age = now - artifact.added_at
         soonest, latest = _PUT_OFF

@@ -145,7 +145,7 @@ class CompanionScheduler:
         known = tasks.get(connection, user.user_id, task.id)
         if known is None or known.state.closed or known.next_at != task.next_at:
             return False
-        asked = postponed_by_owner(connection, task)  # otherwise he is nudged in any case
+        asked = postponed_by_owner(connection, task)  # if so, he is nudged in any case
         if meant.line is not None and not asked and (due := after_contact(task, meant.line.at)) > now:
             tasks.change(connection, known, now, next_at=due)
             return False

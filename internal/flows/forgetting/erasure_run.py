@@ -192,7 +192,7 @@ class Erasure:
         self.stated_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
-        # Files that no turn asked for were read for their message.
+        # Calls that read a file without a turn are linked with its message.
         traces.blank_calls(self.connection, self.user_id, turn_ids={*turns, *ids})
         traces.blank_replies(self.connection, self.user_id, ids)
         for episode_id, number in episodes.lines_of_messages(self.connection, self.user_id, ids):
