@@ -208,7 +208,7 @@ def await_answer(connection: Connection, user_id: int, awaiting: AwaitedAnswer, 
 
 
 def awaited(user: User, now: datetime, message_id: int | None = None) -> AwaitedAnswer | None:
-    """What the user's next message answers; None if nothing was asked, or too long ago.
+    """The question that the user's next message answers; None if none was asked, or too long ago.
 
     An answered question still counts for the message that answered it, so that processing that message again after a
     crash has the same result.

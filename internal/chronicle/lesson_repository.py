@@ -35,7 +35,7 @@ class Taught:
 def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
     """The newest Analyses of an owner that hold lessons, newest first.
 
-    A session with a pending forgetting is left out: its lessons may reveal what is hidden.
+    A session with a pending forgetting is left out: its lessons may reveal hidden messages.
     """
     asked = {"owner": user_id, "most": limit}
     rows = connection.execute(_TAUGHT, asked).all()

@@ -87,7 +87,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """How complete a chronicle is: shares in [0, 1], and the number of unconnected nodes."""
+    """The completeness of a chronicle: shares in [0, 1], and the number of unconnected nodes."""
 
     next_integrity: float
     full_text: float

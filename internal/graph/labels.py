@@ -260,7 +260,7 @@ class Day(Label):
 
 @dataclass(frozen=True, slots=True)
 class NodeSchema:
-    """How a label is stored. `derived` labels follow from other rows and are never written as nodes.
+    """The storage of a label. `derived` labels follow from other rows and are never written as nodes.
 
     `columns` are the columns of `graph_nodes` that copy a property for filtering or sorting; `searched` are the
     properties that make the text by which the node is found; `by_name`: its name and aliases are keys to find it.

@@ -123,6 +123,6 @@ def _github(item: Any) -> bool:
 
 
 def _with_head(head: bytes, reader: CountingReader) -> Any:
-    """A read function that returns `head` once more, then reads on."""
+    """A read function that returns `head` again and then reads on."""
     heads = [head]
     return lambda size: heads.pop() if heads else reader.read(size)

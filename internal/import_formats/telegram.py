@@ -1,4 +1,4 @@
-"""Reads Telegram Desktop's `result.json` (one chat, or all of them) message by message, whatever its size."""
+"""Reads Telegram Desktop's `result.json` (one chat, or all of them) of any size, message by message."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

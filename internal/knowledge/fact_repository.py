@@ -36,7 +36,7 @@ class StoredVersion:
 
 
 def add(connection: Connection, fact: Fact, claim_id: str, *, now: datetime, run_id: str | None) -> StoredVersion:
-    """Stores a fact as an edge with its words. Raises as `store.add_edge`."""
+    """Stores a fact as an edge with its words. Raises what `store.add_edge` raises."""
     edge = store.add_edge(
         connection,
         fact.user_id,

@@ -212,7 +212,7 @@ class ProposedFact:
 
 @dataclass(frozen=True, slots=True)
 class FactFilter:
-    """Which facts are wanted; everything not set does not filter.
+    """A filter of facts; fields that are not set do not filter.
 
     `node_id`: one of the ends. `relations`: names in any form. `entity_types`: labels or types of one of the ends.
     `as_of`: what held then; with `until`, at any time in [as_of, until). `known_at`: what we knew then.

@@ -31,7 +31,7 @@ _FIELDS = ("display_name", "aliases", "username", "bio")
 
 
 def targets(person_id: int, keys: Iterable[str]) -> set[str]:
-    """Parts of a profile as `hidings` identifies them."""
+    """The targets of these parts of a profile in `hidings`."""
     return {f"{_PREFIX}{person_id}:{key}" for key in keys}
 
 

@@ -12,7 +12,7 @@ from internal.language.text.block_tags import escape
 
 
 class Circle(StrEnum):
-    """How close a person is. The first two are the inner circle, always in the system prompt."""
+    """The closeness of a person. The first two are the inner circle, always in the system prompt."""
 
     FAMILY = "Family"
     WORK_INNER = "Work_Inner"

@@ -14,7 +14,7 @@ class MovedClock(Protocol):
     """A clock that is moved on purpose, as in a simulation, and itself counts the passed time."""
 
     def seconds(self) -> float:
-        """Seconds since some beginning; never decreases."""
+        """Seconds since an arbitrary beginning; never decreases."""
 
 
 class SystemClock:

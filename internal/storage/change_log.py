@@ -73,7 +73,7 @@ def changes_together(work: Callable[[Connection], T]) -> Callable[[Connection], 
 
 @contextmanager
 def noting_changes() -> Iterator[Changed]:
-    """Collects what is recorded as changed inside."""
+    """Collects the rows that are recorded as changed in the block."""
     noted: Changed = []
     before = _noted.set(noted)
     try:

@@ -111,9 +111,9 @@ class Database:
         return self._engine.is_shared()
 
     def cache_version(self) -> int:
-        """Grows with every commit. While it is unchanged, everything read before is still what is stored.
+        """A number that grows with every commit. While it is unchanged, everything that was read is still valid.
 
-        Where other processes write too, each call outside `one_moment` returns more, so that caches ask what is new.
+        If other processes write too, each call outside `one_moment` returns more, so that caches look for changes.
         """
         if not self._engine.is_shared():
             return self._commits
@@ -319,7 +319,7 @@ class Database:
                 outcomes = [self._run(connection, group[0])]
             if alone is not None and outcomes[0].error is not None:
                 roll_back(self._engine, connection)
-                # Only a transaction that commits is known to have read what it would have read alone.
+                # Only a transaction that commits is known to have seen no conflicting write.
                 return self._commit_together(connection, group, savepoints=True) if self.shared else outcomes
             crash_if_asked(points, "during")
             self._engine.commit(connection)

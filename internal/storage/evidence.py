@@ -1,4 +1,4 @@
-"""Evidence: the rows that connect what is known with the segments that support it.
+"""Evidence: the rows that connect claims, observations, names and profiles with the supporting segments.
 
 The target of a row is a kind and an id: `claim:<id>`, `observation:<id>`, `entity:<node id>`, `person:<id>`, and for
 parts of something `name:<node id>:<key of the name>` and `profile:<person id>:<key of the part>`.

@@ -1,4 +1,4 @@
-"""Message numbers and revisions of each owner. They move only inside the transaction of what is numbered."""
+"""Message numbers and revisions of each owner, which grow only in the transaction of the numbered rows."""
 
 from typing import Final
 

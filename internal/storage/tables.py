@@ -1,7 +1,7 @@
 """Every table. Keys lead with the owner; times are microseconds in UTC; `rev` counts an owner's changes.
 
-A column whose `info` is TEXT holds what people said or what was derived from it: forgetting, export and the test
-that looks for leftovers walk over exactly those.
+A column whose `info` is TEXT holds people's words or texts derived from them: forgetting, export and the test for
+leftovers examine exactly those.
 """
 
 from typing import Any, Final

@@ -68,7 +68,7 @@ class OwnerOrSystem(TypeDecorator[int]):
 
 
 class OrderedText(AnyText):
-    """Text ordered by code points, as SQLite orders it, whatever the server's collation.
+    """Text ordered by code points like in SQLite, under any collation of the server.
 
     Keys are read in ranges, and pages continue behind a key.
     """

@@ -88,7 +88,7 @@ class DueItem:
 
 @dataclass(frozen=True, slots=True)
 class VectorProgress:
-    """How many search items have a vector of the current model, and how many there are."""
+    """The number of search items with a vector of the current model, and of all search items."""
 
     done: int
     total: int
@@ -110,7 +110,7 @@ def from_blob(blob: bytes) -> Vector:
 def nearest(
     connection: Connection, user_id: int, model: str, wanted: Mapping[K, Vector], *only: ColumnElement[bool], count: int
 ) -> dict[K, list[tuple[str, float]]]:
-    """For each wanted vector the ids of the nearest search items that meet `only`, best first, with the cosines.
+    """The ids of the search items that meet `only` nearest to each wanted vector, best first, with the cosines.
 
     `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older
     texts, are passed over.
@@ -158,7 +158,7 @@ def progress(connection: Connection, model: str, dim: int) -> VectorProgress:
 
 
 def save_vector(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:
-    """Stores a vector. Returns False if the item's text has changed or is gone. Raises ValueError as `to_blob`."""
+    """Stores a vector. Returns False if the item's text has changed or is gone. Raises ValueError like `to_blob`."""
     blob, dim = to_blob(vector), vector.shape[0]
     if not acknowledge(connection, due_item, model, dim):
         return False
@@ -202,7 +202,7 @@ def remove_other_models(connection: Connection, model: str, dim: int, *, limit: 
 
 
 def of_other_models(connection: Connection, model: str, dim: int) -> int:
-    """How many stored vectors are of another model or size. They are deleted once all of the current one exist."""
+    """The number of vectors of another model or size. They are deleted once all of the current model exist."""
     query = select(func.count()).select_from(vectors).where(or_(vectors.c.model != model, vectors.c.dim != dim))
     return connection.execute(query).scalar_one()
 

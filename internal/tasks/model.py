@@ -127,7 +127,7 @@ class Task:
 
     @property
     def when(self) -> datetime | None:
-        """When it comes up: its next notification or when it is due, whichever is later."""
+        """The later of its next notification and its due time."""
         return max(filter(None, (self.next_at, self.due_at)), default=None)
 
 
@@ -215,7 +215,7 @@ def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
 
 
 def refuse_far(moment: datetime | None) -> None:
-    """Raises Refused("due") for a year that nobody means: date arithmetic would leave the calendar."""
+    """Raises Refused("due") for a year so far away that date arithmetic would leave the calendar."""
     if moment is not None and not _YEARS[0] <= moment.year <= _YEARS[1]:
         raise Refused("due", f"the year {moment.year} is too far away")
 

@@ -133,7 +133,7 @@ def listing(
 
 
 def count(connection: Connection, user_id: int, states: Collection[TaskState] = ()) -> int:
-    """How many tasks are in these states (none named = in any)."""
+    """The number of tasks in these states (none named = all)."""
     return connection.execute(select(func.count()).select_from(tasks).where(*_of(user_id, states))).scalar_one()
 
 

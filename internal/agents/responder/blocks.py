@@ -49,7 +49,7 @@ def memories_block(memories: Sequence[RecalledMemory], timezone: str) -> str:
 
 
 def memory_line(memory: RecalledMemory, timezone: str) -> str:
-    """`[M1] Goal: run a marathon (active, 2026-02-03, by 2026-12-31)`: in the owner's days, without what is unknown."""
+    """`[M1] Goal: run a marathon (active, 2026-02-03, by 2026-12-31)`: in the owner's days, without unknown parts."""
     details = [
         *([escape(memory.status)] if memory.status else []),
         *([day(memory.at, timezone)] if memory.at else []),

@@ -78,7 +78,7 @@ class Notification:
 
     @property
     def due_at(self) -> datetime | None:
-        """When its subject is, or was, due."""
+        """The time at which its subject is, or was, due."""
         due = self.payload.get("due_at")
         return datetime.fromisoformat(due) if due else None
 

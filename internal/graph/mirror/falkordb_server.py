@@ -1,6 +1,6 @@
 """Runs FalkorDB as a child process without files.
 
-The mirror can be rebuilt at any time, and a file would keep what was forgotten.
+The mirror can be rebuilt at any time, and a file would keep forgotten words.
 """
 
 import asyncio

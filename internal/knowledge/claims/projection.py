@@ -1,4 +1,4 @@
-"""The projection of claims to facts: compares what the time rules derive with what is stored."""
+"""The projection of claims to facts: compares the spans from the time rules with the stored versions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -196,7 +196,7 @@ class FactProjector(Projector):
     def _remove_outdated(self, versions: Sequence[StoredVersion]) -> None:
         """Deletes or expires versions to which no span belongs any more.
 
-        When forgetting they are deleted: an expired version would still reveal the time of what was forgotten.
+        They are deleted when forgetting, because an expired version would reveal the time of a forgotten claim.
         """
         for version in versions:
             if self.forgetting:
@@ -212,7 +212,7 @@ def _with_claims(span: Span, claims: Mapping[str, Claim]) -> _WantedSpan:
 
 
 def precisions(span: Span, support: Sequence[Claim], group: Iterable[Claim]) -> dict[str, DatePrecision | None]:
-    """How exact the dates of a span are, by its own claims, else by the beginning of the claim that closed it."""
+    """The precision of a span's dates: that of its own claims, else that of the claim that closed it."""
     begun = [claim.valid_precision for claim in support if claim.valid_stated and claim.valid_at == span.valid_at]
     ended = [claim.invalid_precision for claim in support if claim.invalid_at == span.invalid_at]
     closed = [claim.valid_precision for claim in group if claim.valid_at == span.invalid_at and claim.valid_stated]

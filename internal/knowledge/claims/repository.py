@@ -92,7 +92,7 @@ def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) ->
 
 
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[SupportingClaim]:
-    """What supports these versions now, in the order of `said_at`."""
+    """The claims that support these versions now, in the order of `said_at`."""
     return [SupportingClaim(*row) for row in rows_of(connection, _SUPPORTING, edge_ids, owner=user_id)]
 
 
@@ -102,7 +102,7 @@ def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], e
 
 
 def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
-    """Retracts claims from now on; what was known before stays."""
+    """Retracts claims from now on; past projections of them stay possible."""
     stored.change(connection, user_id, claim_ids, claims.c.retracted_at.is_(None), retracted_at=now)
 
 

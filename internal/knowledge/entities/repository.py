@@ -86,7 +86,7 @@ def being_forgotten(connection: Connection, user_id: int, keys: Collection[str])
 def nearest_entities(
     connection: Connection, user_id: int, model: str, wanted: Mapping[str, Vector], *, count: int = 3
 ) -> dict[str, list[str]]:
-    """For each name the ids of the entities whose stored vectors are the nearest to its own, best first.
+    """The ids of the entities with the nearest stored vectors to each name's own, best first.
 
     `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older texts, are passed over.
     """

@@ -38,7 +38,7 @@ class NameMatch:
 
 @dataclass(frozen=True, slots=True)
 class FactDates:
-    """When a fact held, resolved against the time of the lines that say so, and when it was said.
+    """The dates of a fact, resolved against the time of its lines, and the time of the lines.
 
     `valid_at` None = since an unknown moment. `valid_stated` is False where it is only the time of the message.
     """

@@ -1,7 +1,7 @@
 """The owner's corrections of facts: new versions, retractions and answers to contradictions.
 
 A correction copies the claims of a fact with the owner's words and the same evidence: the fact keeps its episodes, is
-removed with them when they are forgotten, and what was known before stays as it was.
+removed with them when they are forgotten, and its earlier versions stay unchanged.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -79,7 +79,7 @@ class Occasion:
 
 
 def day_of(year: int, month: int, day: int) -> date:
-    """That day of a year; the 28th of February for the 29th in a year without it."""
+    """The date of a day in a year; the 28th of February for the 29th in a year without it."""
     try:
         return date(year, month, day)
     except ValueError:

@@ -44,7 +44,7 @@ def latest_facts(
 
 
 def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime) -> int:
-    """How many facts fit."""
+    """The number of facts that fit."""
     if wanted.known_at is None:
         return fact_repository.count(connection, user_id, wanted, now)
     return len(_known_facts(connection, user_id, wanted, wanted.known_at))
@@ -98,7 +98,7 @@ def open_contradictions(connection: Connection, user_id: int) -> list[OpenContra
 
 
 def answer_given(connection: Connection, user_id: int, contradiction_id: str) -> str | None:
-    """How a contradiction was settled: the id of the fact that holds, BOTH, NEITHER, or "" if without the owner.
+    """The answer to a settled contradiction: the id of the fact that holds, BOTH, NEITHER, or "" if without the owner.
 
     None for an open or unknown one.
     """

@@ -21,7 +21,7 @@ from internal.storage.evidence import Lines
 
 @dataclass(frozen=True, slots=True)
 class SliceClaims:
-    """What a slice supported: current claims that are not the owner's own word, and the ids of entities.
+    """The support of a slice: current claims that are not the owner's own word, and the ids of entities.
 
     `names` are the keys of the names it gave to nodes, by node id.
     """

@@ -1,4 +1,4 @@
-"""Merges of nodes in the database: what was moved and copied, so that it can be undone."""
+"""Merges of nodes in the database, with the ids of moved and copied rows, so that they can be undone."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

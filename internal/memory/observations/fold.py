@@ -178,7 +178,7 @@ def _source(ordered: Sequence[Observation], context: FoldContext) -> dict[str, A
 
 
 def _marker(ordered: Sequence[Observation], context: FoldContext) -> dict[str, Any]:
-    """Both dates of the last observation that has any; dates of different observations are not combined."""
+    """The dates of the last observation that has any; dates of different observations are not combined."""
     stated = [
         observation.properties
         for observation in ordered

@@ -79,7 +79,7 @@ def conflicting(connection: Connection, user_id: int, contradictions: Collection
 def nearest_nodes(
     connection: Connection, user_id: int, model: str, wanted: Mapping[RefKey, Vector], *, count: int
 ) -> dict[RefKey, list[tuple[str, float]]]:
-    """For each proposed node the stored ones of its label whose vectors are the nearest, best first, with the cosines.
+    """The stored nodes nearest to each proposed node of the same label, best first, with the cosines.
 
     `wanted` are vectors of length 1 by `model`.
     """

@@ -41,7 +41,7 @@ def remove_slice_observations(
 
 
 def remove_unsupported(connection: Connection, user_id: int, before: SliceObservations, *, now: datetime) -> Removal:
-    """Removes what was withdrawn and not observed again. Nodes and edges that were observed again keep their ids.
+    """Removes withdrawn observations that were not repeated. Nodes and edges that were observed again keep their ids.
 
     A link between similar memories stays while both are observed: its strength is learnt from their use.
     """

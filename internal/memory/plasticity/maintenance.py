@@ -1,7 +1,7 @@
 """Nightly maintenance of memory: links decay and are pruned, faded memories are offered for forgetting.
 
-It runs in short transactions, so that an owner with hundreds of thousands of links delays nobody's message. Every step
-is idempotent: decay follows from the time since the strength was set.
+It runs in short transactions, so that an owner with hundreds of thousands of links delays no other owner's message.
+Every step is idempotent: decay follows from the time since the strength was set.
 """
 
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ def step(
 
 
 def forecast(links: Sequence[Link], plasticity: Plasticity, now: datetime) -> LinkPageResult:
-    """What `step` would do."""
+    """The result that `step` would have."""
     left = _left(links, plasticity, now)
     decayed = sum(1 for one, rest in left if rest != one.strength)
     return LinkPageResult(decayed, sum(1 for _, rest in left if rest < plasticity.prune_below))

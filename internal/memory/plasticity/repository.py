@@ -143,7 +143,7 @@ def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_st
 
 
 def count_links(connection: Connection, user_id: int) -> int:
-    """How many visible links there are."""
+    """The number of visible links."""
     return connection.execute(
         select(func.count()).select_from(graph_edges).where(*_visible_links(user_id))
     ).scalar_one()

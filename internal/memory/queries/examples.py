@@ -46,7 +46,7 @@ def contradictions(connection: Connection, user_id: int, *, limit: int = ALL) ->
 
 
 def preferences(connection: Connection, user_id: int, category: str | None = None, *, limit: int = ALL) -> list[Node]:
-    """What the owner likes and dislikes in a category (None: in all), strongest liking first."""
+    """The owner's preferences in a category (None: in all), strongest liking first."""
     return query_repository.preferences(connection, user_id, category, limit)
 
 

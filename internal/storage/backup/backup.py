@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 FOLDER = "backups"
 KEPT = 7
-"""How many backups stay in the folder."""
+"""The number of backups that stay in the folder."""
 
 HELD = timedelta(days=7)
-"""How long a backup may hold what was erased; after that it is deleted, once a newer one exists."""
+"""The time for which a backup may hold erased rows; after that it is deleted, once a newer one exists."""
 
 STEP_PAGES = 1000
 """About 4 MB a step: the copy can be stopped between two steps."""

@@ -1,4 +1,4 @@
-"""What a restored database takes over from the one it replaces: what was forgotten, and what was answered already."""
+"""Carries forgettings and finished answers over to a restored database from the one that it replaces."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -106,7 +106,7 @@ def _put_aside(connection: Connection, legacy: Legacy) -> int:
 
 
 def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> list[Successor]:
-    """Makes what was forgotten since the backup due at once; what was pending stays pending. Returns what changed.
+    """Makes forgettings since the backup due at once; pending ones stay pending. Returns the changed ones.
 
     The caller hides, shows and erases. Owners of another instance stay unchanged.
     """

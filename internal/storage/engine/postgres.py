@@ -53,7 +53,7 @@ _PATIENCE_S: Final = 60.0
 """Seconds to wait for a server that is away: a restart with recovery takes some."""
 
 _START_ATTEMPTS: Final = 7
-"""How often a server is tried at start, over some seconds: it may have been started together with us."""
+"""The number of attempts to reach a server at start, over some seconds: it may be starting together with us."""
 
 _SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
 """Words in a server's refusal of a connection that mean a state that passes."""
@@ -105,7 +105,7 @@ class _PostgresLink:
             connect_args={
                 **KEEPALIVE,
                 "application_name": "laplaced",
-                # A server-side prepared statement belongs to a connection, which a pooler gives to somebody else.
+                # A server-side prepared statement belongs to a connection, which a pooler gives to other clients.
                 "prepare_threshold": None,
             },
         )

@@ -21,7 +21,7 @@ _STATE = text(
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`version_number` is PostgreSQL's own, 180006 for 18.6; `connections` are everybody's, ours among them.
+    """`version_number` is PostgreSQL's own, 180006 for 18.6; `connections` are those of all clients, ours included.
 
     `encoding` is the database's, "UTF8" as a rule.
     """

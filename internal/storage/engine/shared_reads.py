@@ -30,7 +30,7 @@ class _Asked(Generic[T]):
 
 @dataclass(slots=True)
 class UnitOutcome:
-    """How a unit of work ended, and the bells that its commit rings."""
+    """The outcome of a unit of work, and the bells that its commit rings."""
 
     result: Any = None
     error: Exception | None = None

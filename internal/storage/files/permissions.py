@@ -1,4 +1,4 @@
-"""Closes files that hold people's words to other users of the machine, whatever the umask and earlier permissions.
+"""Closes files that hold people's words to other users of the machine, under any umask and earlier permissions.
 
 A data folder that the program creates is closed with all it contains; a mounted volume may be open to everybody.
 """

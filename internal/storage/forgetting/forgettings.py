@@ -216,7 +216,7 @@ def _erase_elsewhere(connection: Connection, user_id: int) -> None:
 
 
 def checkpoint(connection: Connection) -> bool:
-    """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
+    """Moves the write-ahead log into the file and empties it, because the log would keep erased rows.
 
     Call it outside any transaction. Returns False while a reader still needs the log: a backup may read for minutes,
     and no write waits for that. A PostgreSQL server cleans up after itself.

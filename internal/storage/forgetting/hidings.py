@@ -1,4 +1,4 @@
-"""What is hidden until it is erased: one row for each message, node, edge or profile part and each request hiding it.
+"""Targets hidden until they are erased: one row for each message, node, edge or profile part and each request.
 
 A row belongs to a pending forgetting, or to a correction that replaced a fact, and ends with it. What several requests
 hide stays hidden until the last of them is undone.
@@ -19,7 +19,7 @@ HiddenKind = Literal["message", "node", "edge", "part"]
 """Kinds of targets: ids of messages, nodes and edges, and keys of parts of profiles as evidence holds them."""
 
 Targets = dict[HiddenKind, set[str]]
-"""What is hidden, by kind."""
+"""Hidden targets, by kind."""
 
 DERIVED: Final[tuple[HiddenKind, ...]] = ("node", "edge", "part")
 """The kinds that follow from what the pending requests erase together; messages belong to a request by themselves."""
@@ -78,7 +78,7 @@ def inherit(connection: Connection, user_id: int, kind: HiddenKind, before: str,
 
 
 def align(connection: Connection, user_id: int, wanted: Mapping[str, Targets]) -> tuple[Targets, Targets]:
-    """Makes these requests hide exactly these derived targets. Returns what is newly hidden, and newly visible."""
+    """Makes these requests hide exactly these derived targets. Returns the newly hidden and the newly visible ones."""
     stored: dict[tuple[str, HiddenKind], set[str]] = defaultdict(set)
     for forgetting_id in wanted:
         ours = (hidings.c.user_id == user_id) & (hidings.c.forgetting_id == forgetting_id) & hidings.c.kind.in_(DERIVED)
@@ -120,7 +120,7 @@ def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
 
 
 def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
-    """Makes every node and edge of an owner visible. Returns what was hidden, by request and kind, for `hide`."""
+    """Makes every node and edge of an owner visible. Returns the hidden ones, by request and kind, for `hide`."""
     ours = (hidings.c.user_id == user_id) & hidings.c.kind.in_(_TABLES)
     lifted: dict[tuple[str, HiddenKind], list[str]] = {}
     for row in connection.execute(delete(hidings).where(ours).returning(*hidings.c)).all():

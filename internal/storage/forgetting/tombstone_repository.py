@@ -1,4 +1,4 @@
-"""Tombstones: keyed hashes of what was forgotten, whichever concept it belonged to, each with the time."""
+"""Tombstones: keyed hashes of forgotten names, ids and sentences of all concepts, each with the time."""
 
 import hashlib
 import hmac
@@ -22,7 +22,7 @@ _ANY_ASKED: Final = select(literal(1)).where(
 
 
 def hashed(key: bytes, words: str) -> str:
-    """The hash of what identifies something: without the key nobody can try words against it."""
+    """The keyed hash of identifying words: without the key, words cannot be tried against it."""
     return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
 
 
@@ -34,7 +34,7 @@ def mark_forgotten(connection: Connection, user_id: int, marks: Iterable[str], a
 
 
 def forgotten_at(connection: Connection, user_id: int, marks: Iterable[str]) -> datetime | None:
-    """When the latest of these was forgotten; None if none was."""
+    """The time at which the latest of these was forgotten; None if none was."""
     query = select(func.max(tombstones.c.at)).where(tombstones.c.user_id == user_id, tombstones.c.key_hmac.in_(marks))
     at: datetime | None = connection.execute(query).scalar_one()
     return at

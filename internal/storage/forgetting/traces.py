@@ -19,16 +19,16 @@ Holds = Callable[[str], bool]
 """Whether a text holds a trace."""
 
 _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
-"""The owner's own conversation: what is forgotten of it is deleted by its keys, or stays."""
+"""Tables of the owner's own conversation, whose forgotten rows are deleted by their keys; other rows stay."""
 
 QUOTED: Final = "quoted"
-"""The key under which a message's metadata holds what it answers."""
+"""The key of the quoted words in a message's metadata."""
 
 _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges", "contacts"})
 """Another person's profile or card may name the forgotten one, whose own rows are deleted by their keys."""
 
 _KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"})
-"""Rows that an empty text would break: what is forgotten of them is deleted through the graph and its facts."""
+"""Tables that an empty text would break: their forgotten rows are deleted through the graph and its facts."""
 
 _QUOTES: Final = frozenset({"evidence"})
 """Copies of lines that others may cite too."""

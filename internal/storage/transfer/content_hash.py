@@ -1,6 +1,6 @@
 """A hash of everything a database holds, independent of file, page order and engine.
 
-Two stores with the same hash hold the same rows: a backup and what was restored from it, or a store and its copy.
+Two stores with the same hash hold the same rows, such as a backup and the restored store, or a store and its copy.
 """
 
 from __future__ import annotations

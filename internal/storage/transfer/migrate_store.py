@@ -1,4 +1,4 @@
-"""Copies a whole store into another one, whatever their engines, and continues an interrupted copy.
+"""Copies a whole store into another one of any engine, and continues an interrupted copy.
 
 Each batch is committed together with the position in its table, in a table that the target has only until the end.
 So a killed copy doubles nothing, and a process that opens the target meanwhile sees that it is incomplete.
@@ -174,7 +174,7 @@ def mark_moved(connection: Connection, to: str, now: datetime) -> None:
 def refuse_draft(path: Path) -> None:
     """Raises StorageError where a copy to this database file was interrupted: a new file would be opened in its place.
 
-    Deletes what is left of a copy to a file that exists by now, since it holds what people said.
+    Deletes the draft of a copy to a file that exists by now, because it holds people's words.
     """
     for draft in drafts_of(path):
         if not path.exists():

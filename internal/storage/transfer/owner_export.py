@@ -49,13 +49,13 @@ LEFT_OUT: Final = frozenset(
     {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}
     | {"console_links", "console_sessions"}
 )
-"""What an export leaves out: derived numbers and copies, raw updates (their content is in `messages`), console keys."""
+"""Tables left out of an export: derived numbers, copies, raw updates (their content is in `messages`), console keys."""
 
 NUMBERED: Final = {events: "seq", outbox: "n", runs: "n", model_calls: "n"}
 """Numbers that only order rows: an import gives new ones, since others may have the old."""
 
 _DROPPED: Final = {(table, "hidden_until") for table in (people, graph_nodes, graph_edges)}
-"""Columns that earlier versions exported: what they say is in `hidings` now."""
+"""Columns that earlier versions exported, replaced by `hidings`."""
 
 _OPEN: Final[dict[Table, Sequence[str]]] = {
     outbox: ("pending", "sending", "unknown", "held"),
@@ -149,7 +149,7 @@ def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequenc
 
 
 def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts rows grouped by equal columns: what is absent takes its default."""
+    """Inserts rows grouped by equal columns, so that absent columns take their defaults."""
     _refuse_taken(connection, table, values)
     statement = upsert(table).on_conflict_do_nothing()
     by_columns: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}

@@ -86,7 +86,7 @@ def read_batch(connection: Connection, table: Table, after: Key | None, limit: i
 
 
 def next_limit(batch: RowBatch) -> int:
-    """How many rows of this kind to read next, from 10 to MOST_ROWS."""
+    """The number of rows of this kind to read next, from 10 to MOST_ROWS."""
     size = sum(len(value) for row in batch.rows for value in row if isinstance(value, str | bytes))
     return max(10, min(MOST_ROWS, _BATCH_BYTES * len(batch.rows) // max(size, 1)))
 
