@@ -25,7 +25,7 @@ _LAST: Final = (
     .limit(1)
 )
 VERSION: Final = (users.c.next_rev, func.coalesce(_LAST.scalar_subquery(), 0).label("last_change"))
-"""The owner's latest revision and change; if both are equal, only rows of the kinds `besides` changed."""
+"""The owner's latest revision and change. While neither grows, only rows of the kinds `besides` may have changed."""
 
 # Run at nearly every write: built once, for building a statement takes several times as long as running it.
 _ADVANCED: Final = {

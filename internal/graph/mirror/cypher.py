@@ -17,8 +17,8 @@ _TOKEN: Final = re.compile(
 """Comments, texts, quoted names, words and signs. An unclosed one extends to the end."""
 
 _MOST_READING: Final = 100_000
-"""The most readings of one expression: the engine reads it two to four times for each level, and cannot be stopped: 30
-brackets around a number take hours. This limit takes less than a second and allows eight nested brackets."""
+"""The most readings in one statement: the engine reads an expression two to four times for each level, and cannot be
+stopped: 30 brackets around a number take hours. This limit takes less than a second and allows eight nested ones."""
 
 _CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENING: Final = frozenset({*_CLOSED_BY, "not", "case"})

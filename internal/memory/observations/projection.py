@@ -194,7 +194,7 @@ class MemoryProjector(Projector):
                     self.node(one.target)
 
     def _drop_one_sided(self, contradiction_id: str) -> None:
-        """Deletes a contradiction that lost a side, unless it is between facts."""
+        """When forgetting, deletes a contradiction that lost a side, unless it is between facts."""
         if not self.forgetting:
             return
         node = store.get_node(self.connection, self.user_id, contradiction_id, hidden=True)

@@ -27,7 +27,7 @@ REPLACED: Final = "replaced"
 that version until it is undone."""
 
 FORGOTTEN: Final = "forgotten"
-"""The kind of change after an erasure of less than everything, which leaves entries in the change log."""
+"""The kind of change after an erasure of less than everything: the write-ahead log may still hold erased rows."""
 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""
@@ -72,7 +72,7 @@ def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now
 
 
 def note_erased(connection: Connection, user_id: int) -> None:
-    """Records that something was erased, so that no file of the store may keep it."""
+    """Records an erasure, after which the write-ahead log is to be emptied and caches are to be dropped."""
     record_change(connection, user_id, FORGOTTEN, "*", "delete")
 
 
