@@ -16,7 +16,7 @@ TITLE: Final = 60
 _SUBJECT: Final = 2
 """Most words of a subject."""
 _OWNERS: Final = 2
-"""The weight of words of others than the assistant, who repeats them."""
+"""The weight of a word not said by the assistant, whose words, mostly repeated ones, weigh 1."""
 _SHORTEST_WORD: Final = 3
 _ALIKE: Final = 4
 """The number of equal first letters of words with one root: opens, opening."""

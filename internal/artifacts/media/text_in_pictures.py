@@ -14,7 +14,7 @@ PROGRAM: Final = "tesseract"
 _LANGUAGES: Final = ("ukr", "rus", "eng")
 _NAMES: Final[dict[str, str]] = {"uk": "ukr", "ru": "rus", "en": "eng"}
 _SHAPES: Final = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYabcehikmoptxy")
-"""Cyrillic letters by the Latin ones that look the same."""
+"""Maps Cyrillic letters to the Latin ones that look the same."""
 _AS_SURE: Final = 1.0
 """Percent of confidence up to which two readings of equal shapes differ only by language."""
 _LEAST_CONFIDENCE: Final = 60.0

@@ -25,13 +25,13 @@ QUOTED: Final = "quoted"
 """The key of the quoted words in a message's metadata."""
 
 _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges", "contacts"})
-"""Another person's profile or card may name the forgotten one, whose own rows are deleted by their keys."""
+"""Tables of profiles and cards: those of others may name the forgotten person, whose own rows are deleted by key."""
 
 _KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"})
 """Tables that an empty text would break: their forgotten rows are deleted through the graph and its facts."""
 
 _QUOTES: Final = frozenset({"evidence"})
-"""Copies of lines that others may cite too."""
+"""Tables with copies of lines that others may cite too."""
 
 _KEPT_WORDS: Final = _OWNERS_WORDS | _PROFILES | _KNOWLEDGE
 

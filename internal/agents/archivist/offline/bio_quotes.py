@@ -35,7 +35,7 @@ def asks(sentence: str) -> bool:
 
 
 def asks_plainly(sentence: str) -> bool:
-    """Whether a mark or the first words show that a sentence is a question; works without dictionaries."""
+    """Whether a mark or the first words show a question or an order; works without dictionaries."""
     return bool(_ASKING.search(sentence.strip()))
 
 
