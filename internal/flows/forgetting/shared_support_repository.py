@@ -22,7 +22,7 @@ from internal.storage.tables import claims, graph_edges, graph_nodes, hidings, o
 
 @dataclass(slots=True)
 class _Footprint:
-    """The nodes and functional relations that a request takes support from.
+    """The nodes, episodes and functional relations that a request takes support from.
 
     `ends` are people who lose facts only: two requests do not meet in them alone.
     """

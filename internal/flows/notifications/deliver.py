@@ -158,7 +158,7 @@ def _enqueue(
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
-    """The buttons below. Those of a single notification change the message itself; each of several has its own row."""
+    """The buttons below. Those of one notification change the message itself; each of several has its own rows."""
     if len(about) == 1:
         return about[0].buttons or None
     return [row for one in about for row in one.together] or None

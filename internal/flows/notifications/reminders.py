@@ -90,7 +90,7 @@ class ReminderScheduler:
         return [(task, self._fire_one(connection, user, task, now)) for task in due]
 
     def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> bool:
-        """Fires a task. Returns False if the notification exists already, in a copy of another database."""
+        """Fires a task. Returns False if the database from which this one was copied has sent this moment."""
         moment = task.next_at
         assert moment is not None
         following = next_firing(task.schedule, self._whole_day_at, now)

@@ -204,7 +204,7 @@ class RunAttempts:
     async def _shorten(
         self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated | ModelContextExceeded
     ) -> None:
-        """Halves the run. A single line that is too long is tried again, as its reply may be shorter next time."""
+        """Halves the run. One of a single line is given up if its prompt is too long, retried if its reply was cut."""
         if run.length < 2:
             await (self._park if isinstance(error, ModelContextExceeded) else self._fail)(handler, run, error)
             return

@@ -99,7 +99,7 @@ class RunLoop:
             )
 
     async def drain(self, seconds: float) -> None:
-        """Waits `seconds` for running runs, then cancels them: the claim ends with the process, or its lease."""
+        """Waits up to `seconds` for running runs, then cancels them: the claim ends with the process, or its lease."""
         self._stopping = True
         tasks = [*self._working.values(), *self._lookups]
         if tasks:
