@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from internal.errors import ModelUnavailable
 from internal.events.bus import EventTopic, Subscription
 from internal.events.trigger import current_cause
 from internal.flows.forgetting import requests
+from internal.flows.notifications import decisions
 from internal.flows.notifications.decisions import NotificationScheduler
 from internal.flows.notifications.deliver import Rendering
 from internal.flows.notifications.reminders import ReminderScheduler
@@ -42,10 +44,12 @@ class Weigher:
     says: list[Sequence[dict[str, Any]]] = field(default_factory=list)
     asked: list[WeighingRequest] = field(default_factory=list)
     causes: list[Any] = field(default_factory=list)
+    seconds: float = 0
 
     async def weigh(self, request: WeighingRequest) -> AgentReply:
         self.asked.append(request)
         self.causes.append(current_cause())
+        await asyncio.sleep(self.seconds)
         if not self.says:
             raise ModelUnavailable("nobody there")
         return AgentReply(json.dumps({"notifications": self.says.pop(0)}), "scripted")
@@ -338,6 +342,15 @@ async def test_a_reminder_waits_for_no_provider(stage: Stage) -> None:
     await stage.generate("Backup failed")
     await stage.look()
     assert await stage.states() == ["sent", "sent"]
+
+
+async def test_a_reminder_waits_a_minute_for_a_slow_model(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model on a processor may weigh for many minutes; the reminder comes in time, as the rules word it."""
+    monkeypatch.setattr(decisions, "WEIGHED_WITHIN", timedelta(milliseconds=50))
+    stage.manager = Weigher([[{"id": 1, "decision": "drop", "text": "", "reason": "No"}]], seconds=60)
+    await stage.task("Call Maria")
+    await stage.look()
+    assert await stage.states() == ["sent"]
 
 
 async def test_nothing_is_put_off_for_ever(stage: Stage) -> None:
