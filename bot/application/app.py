@@ -74,9 +74,9 @@ from internal.tasks.model import time_of_day
 from internal.telemetry.metrics import Metrics
 from internal.text_caches import TextHolder
 
-LOOKS = 60
+READ_POLLS = 60
 """Polls of `read_now`; if messages are still unread after the last one, the card to forget says so."""
-BETWEEN_LOOKS = 0.2
+READ_POLL_S = 0.2
 """Seconds between two polls of `read_now`."""
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ TICK = "tick"
 """The signal by which processes of one store wake each other to look for work."""
 
 CLEANING = timedelta(hours=1)
-LOOKING = timedelta(minutes=1)
+MAINTENANCE_POLL = timedelta(minutes=1)
 """How often the program looks for owners whose nightly maintenance is due."""
 
 
@@ -265,17 +265,21 @@ class App:
                 Job("unused files", self.unused_files.delete_due),
                 Job("backups", self.backups.renew, CLEANING, everywhere=True, aside=True),
                 Job("translations", self.searches.dictionaries.make_due, CLEANING, everywhere=True, aside=True),
-                Job("indexes", self.searches.messages.save, LOOKING, everywhere=True, aside=True),
-                Job("nights", self.nights.maintain_due, LOOKING),
-                Job("questions", self.memory_questions.ask_due, LOOKING),
-                Job("companion", self.companion.say_due, LOOKING),
-                *([Job("contacts", self.contact_sync.sync_due, LOOKING, aside=True)] if self.contact_sync else []),
-                Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, LOOKING),
+                Job("indexes", self.searches.messages.save, MAINTENANCE_POLL, everywhere=True, aside=True),
+                Job("nights", self.nights.maintain_due, MAINTENANCE_POLL),
+                Job("questions", self.memory_questions.ask_due, MAINTENANCE_POLL),
+                Job("companion", self.companion.say_due, MAINTENANCE_POLL),
+                *(
+                    [Job("contacts", self.contact_sync.sync_due, MAINTENANCE_POLL, aside=True)]
+                    if self.contact_sync
+                    else []
+                ),
+                Job("teams", PromiseNotices(self.database, self.clock, said).notify_due, MAINTENANCE_POLL),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
                 Job("workers", self.membership.drop_lapsed, CLEANING),
-                Job("data_lock", self._renew_lock, LOOKING, everywhere=True),
+                Job("data_lock", self._renew_lock, MAINTENANCE_POLL, everywhere=True),
             ],
             self.membership,
             modestly=not delivery,
@@ -314,10 +318,10 @@ class App:
             return False
         await self._order(user_id)
         self.ticker.wake()
-        for _ in range(LOOKS):
+        for _ in range(READ_POLLS):
             if not await self.database.read(lambda c: runs.unfinished(c, user_id)):
                 break
-            await asyncio.sleep(BETWEEN_LOOKS)
+            await asyncio.sleep(READ_POLL_S)
         return True
 
     async def _owners(self, user_id: int | None) -> list[int]:

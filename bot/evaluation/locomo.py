@@ -41,7 +41,7 @@ _EPOCH: Final = re.compile(r"\d{9,10}(?:\.\d+)?")
 
 
 class ConversationsUnreadable(LaplacedError):
-    """Raised if a file holds no conversations in the LoCoMo format."""
+    """The file holds no conversations in the LoCoMo format."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ Metrics = dict[str, float]
 
 
 class RankingsUnreadable(LaplacedError):
-    """Raised if a file holds no rankings, or none of these conversations."""
+    """The file holds no rankings, or none of these conversations."""
 
 
 @dataclass(frozen=True, slots=True)

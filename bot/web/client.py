@@ -20,15 +20,15 @@ TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
 
 
 class CallFailed(LaplacedError):
-    """Raised if a call gave no usable answer."""
+    """The call gave no usable answer."""
 
 
 class CallRefused(CallFailed):
-    """Raised if the server refused the call."""
+    """The server refused the call."""
 
 
 class ServerUnreachable(CallFailed):
-    """Raised if nothing, or something other than Laplaced, answers at the server's address."""
+    """Nothing, or something other than Laplaced, answers at the server's address."""
 
 
 class RestClient:

@@ -313,7 +313,7 @@ class Ingest:
 
     async def _membership(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
         if changed.chat.type == "private":
-            await self._outcomes.stands(
+            await self._outcomes.settle_standing(
                 row, changed.chat.id, blocked=changed.new_chat_member.status in ("kicked", "left")
             )
         else:

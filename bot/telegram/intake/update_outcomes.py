@@ -58,7 +58,7 @@ class UpdateOutcomes:
         """Wakes the sender of the outbox."""
         self._wake_outbox()
 
-    async def stands(self, row: InboxRow, user_id: int, *, blocked: bool) -> None:
+    async def settle_standing(self, row: InboxRow, user_id: int, *, blocked: bool) -> None:
         """Settles a change of the bot's standing in a private chat; messages to a user who blocked the bot are held."""
 
         def work(connection: Connection) -> None:

@@ -21,7 +21,7 @@ from internal.agents.responder.rules import rules
 from internal.chronicle import repository as sessions, service as chronicle
 from internal.chronicle.model import ChronicleEvent, EventLabel, Session
 from internal.errors import ModelReplyTruncated, Refusal
-from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge, signals
+from internal.flows.analyst.transcript import SessionLine, fitted, has_feedback, read_session, responses_to_judge
 from internal.flows.archivist.write_mentions import (
     KnownNames,
     MentionedNames,
@@ -104,7 +104,7 @@ class AnalystHandler(RunHandler[AnalystInput, ResolvedAnalysis]):
         )
         snapshot = {"messages": {line.message_id: line.message_rev for line in lines}}
         return Prepared(
-            AnalystInput(request, lines), snapshot, None if shown and (wanted or signals(shown)) else _NOTHING
+            AnalystInput(request, lines), snapshot, None if shown and (wanted or has_feedback(shown)) else _NOTHING
         )
 
     def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...], bool]:

@@ -84,7 +84,7 @@ def responses_to_judge(lines: Sequence[TranscriptLine], most: int) -> list[int]:
     return order[:most]
 
 
-def signals(lines: Sequence[TranscriptLine]) -> bool:
+def has_feedback(lines: Sequence[TranscriptLine]) -> bool:
     """Whether the owner corrected, complained of, commented on or asked again after an answer. Pure.
 
     Otherwise a model would know no more than the rules: nothing speaks against the answers.

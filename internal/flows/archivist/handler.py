@@ -21,7 +21,7 @@ from internal.flows.archivist.resolve_reply import ReplyResolver
 from internal.flows.archivist.write_facts import WrittenFacts, write_facts
 from internal.flows.archivist.write_memories import WrittenMemories, write_memories
 from internal.flows.archivist.write_mentions import MentionFinder, SliceMentions, mention_slice
-from internal.flows.runs.handler import Applied, Count, Prepared, RefusalObserver, RunHandler
+from internal.flows.runs.handler import Applied, MetricCounts, Prepared, RefusalObserver, RunHandler
 from internal.flows.runs.rerun import known_people, settle_profiles, take_back_profiles
 from internal.flows.runs.slices import SliceLine, read_slice, revs
 from internal.knowledge import service as knowledge
@@ -252,7 +252,7 @@ class ArchivistHandler(RunHandler[ArchivistInput, ResolvedReply]):
             "suggested": outcome.suggested,
             **({"people": sorted(outcome.added)} if outcome.added else {}),
         }
-        counts: list[Count] = [
+        counts: list[MetricCounts] = [
             (partial(self._observer.people_applied, run.user_id), outcome.applied),
             (self._observer.facts_changed, facts.counts),
             (self._observer.memories_changed, memories.counts),

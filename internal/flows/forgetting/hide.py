@@ -59,19 +59,19 @@ def hide(connection: Connection, asked: Forgetting, messages: Collection[str] = 
         message_items.hide_all(connection, user_id)
         record_change(connection, user_id, EVERYTHING, "*")
         return
-    take_along(connection, asked, {*always_taken(connection, asked), *messages})
+    add_messages(connection, asked, {*always_taken(connection, asked), *messages})
 
 
-def take_along(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
+def add_messages(connection: Connection, asked: Forgetting, messages: Collection[str]) -> None:
     """Adds these messages and their files to a request, and hides what it will then erase."""
     files = [one.id for one in artifacts.of_messages(connection, asked.user_id, messages)]
     hidings.hide(connection, asked.user_id, asked.id, "message", [*messages, *files])
     message_items.hide(connection, by_ids(connection, asked.user_id, messages))
     _update_search_and_chronicle(connection, asked, messages)
-    align(connection, asked.user_id, [asked], now=asked.created_at)
+    update_hidings(connection, asked.user_id, [asked], now=asked.created_at)
     together = related(connection, asked)
     if len(together) > 1:
-        align(connection, asked.user_id, together, now=asked.created_at)
+        update_hidings(connection, asked.user_id, together, now=asked.created_at)
 
 
 def show(connection: Connection, asked: Forgetting) -> None:
@@ -97,7 +97,7 @@ def related(connection: Connection, asked: Forgetting) -> list[Forgetting]:
     return sharing(connection, asked, pending)
 
 
-def align(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
+def update_hidings(connection: Connection, user_id: int, asked: Sequence[Forgetting], *, now: datetime) -> None:
     """Hides exactly what these requests will erase together, such as a fact that rests on messages of two of them."""
     hidden, visible = hidings.align(connection, user_id, preview(connection, user_id, asked, now=now))
     removal_repository.drop_items(connection, user_id, hidden["node"])

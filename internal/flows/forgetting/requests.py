@@ -14,7 +14,7 @@ from internal.errors import Conflict, NotFound
 from internal.events import repository as events
 from internal.events.trigger import caused_by
 from internal.flows.forgetting import bio_sentences, erase as forgetting_erase, named_tasks
-from internal.flows.forgetting.hide import align, check, hide, related, show, take_along
+from internal.flows.forgetting.hide import add_messages, check, hide, related, show, update_hidings
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.forgetting.report import ErasureReport
 from internal.flows.forgetting.requested_messages import always_taken, document_of, with_quotations
@@ -78,7 +78,7 @@ def ask(
     asked = forgettings.pending_of(connection, user_id, kind, ref_id)
     if asked is not None:
         if messages:
-            take_along(connection, asked, messages)
+            add_messages(connection, asked, messages)
         return asked
     ref_id = check(connection, user_id, kind, ref_id)
     if kind == "person" and ref_id is not None:
@@ -98,7 +98,7 @@ def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: dat
     if asked is None:
         raise NotFound(f"the fact {fact_id} is not about to be forgotten")
     messages = with_quotations(connection, user_id, own_messages(connection, user_id, fact_id))
-    take_along(connection, asked, messages)
+    add_messages(connection, asked, messages)
     append_event(connection, ASKED, asked, now, until=asked.due_at.isoformat(), messages=len(messages))
     return asked
 
@@ -123,7 +123,7 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
             forgettings.close(connection, asked, "undone")
             show(connection, asked)
             if others:
-                align(connection, user_id, others, now=asked.created_at)
+                update_hidings(connection, user_id, others, now=asked.created_at)
             return asked
     raise NotFound("there is nothing to undo any more")
 
@@ -267,7 +267,7 @@ class ForgettingService:
             return report
         show(connection, asked)
         if others:
-            align(connection, user_id, others, now=now)
+            update_hidings(connection, user_id, others, now=now)
         append_event(connection, ERASED, asked, now, source, erased=report.counts())
         return report
 

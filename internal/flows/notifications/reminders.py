@@ -123,11 +123,11 @@ class ReminderScheduler:
             dedupe=f"task:{task.id}:{moment.isoformat()}",
             ref_id=task.id,
             payload=payload,
-            urgent=now - moment < PUNCTUAL and (not task.whole_day or self._put_off(connection, task, moment)),
+            urgent=now - moment < PUNCTUAL and (not task.whole_day or self._chosen_by_owner(connection, task, moment)),
             links={"task": task.id, **({"caused_by": task.event_id} if task.event_id else {})},
         )
 
-    def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
+    def _chosen_by_owner(self, connection: Connection, task: Task, moment: datetime) -> bool:
         """Whether the owner chose this moment of a whole-day task himself, such as "in an hour"."""
         at = moment.astimezone(ZoneInfo(task.tz)).time()
         return at != self._whole_day_at and postponed_by_owner(connection, task)

@@ -45,7 +45,7 @@ def publish_result(
     agent_state.save_state(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)
 
 
-Count = tuple[Callable[[str, int], None], Mapping[str, int]]
+MetricCounts = tuple[Callable[[str, int], None], Mapping[str, int]]
 """A metric with a label for the outcome, and how much to add for each outcome."""
 
 Input = TypeVar("Input")
@@ -82,7 +82,7 @@ class Applied:
 
     payload: Mapping[str, Any]
     refused: Sequence[Refusal] = ()
-    counts: Sequence[Count] = ()
+    counts: Sequence[MetricCounts] = ()
     reported: Sequence[Refusal] = ()
 
 

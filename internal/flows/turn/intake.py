@@ -46,7 +46,7 @@ LONGEST_COLLECTION = timedelta(seconds=30)
 ALBUM = timedelta(seconds=1)
 """How long the next picture of an album is waited for if messages are not grouped otherwise."""
 
-ALONE = timedelta(minutes=5)
+FILE_LEFT_TO_TURN = timedelta(minutes=5)
 """How long a file is left to the turn of its message, until a job reads it."""
 
 
@@ -139,7 +139,7 @@ class Intake:
         if message is None:
             return StoredMessage(None, None), None
         for artifact_id, (kind, file) in files.items():
-            due_at = now + (ALONE if answer else timedelta(0))
+            due_at = now + (FILE_LEFT_TO_TURN if answer else timedelta(0))
             address = (artifact_id, message.id, incoming.bot_id)
             artifacts.add(connection, user.user_id, *address, kind=kind, file=file, now=now, due_at=due_at)
         dialogue.record_activity(connection, user.user_id, now)

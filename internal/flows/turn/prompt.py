@@ -56,10 +56,10 @@ MOST_TASKS = 20
 INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
 """Changes that follow every message: they make it easier to find, but add no knowledge."""
 
-SEEN = 4
+PICTURE_LOOKBACK = 4
 """The number of messages before the question whose pictures it may be about."""
 
-FOR_OTHERS = 4
+EARLIER_FOR_OTHERS = 4
 """Earlier messages in a prompt whose answer is for others: they say what "it" and "her" may mean."""
 
 SAID_BEFORE = 24
@@ -189,7 +189,7 @@ class Prompts:
         owner = OwnerProfile.of(user)
         order = None if self._discretion is None else await self._discretion.order(user.user_id, question.wanted)
         if order is not None and order.certain:
-            remembered = remembered[-FOR_OTHERS:]  # further ones only if recall finds them for the order
+            remembered = remembered[-EARLIER_FOR_OTHERS:]  # further ones only if recall finds them for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
         quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]
@@ -205,7 +205,7 @@ class Prompts:
             passages = await self._recall.with_files(user.user_id, files, question.text, passages)
         pictures: Mapping[str, Sequence[str]] = {}
         if self._pictures is not None:
-            pictures = await self._pictures.of(user.user_id, [*earlier[-SEEN:], *asked])
+            pictures = await self._pictures.of(user.user_id, [*earlier[-PICTURE_LOOKBACK:], *asked])
         standing, now = {one.node_id for one in question.instructions}, self._clock.now()
         soon = [one for one in question.tasks if one.state is TaskState.OPEN and one.when and one.when <= now + SOON]
         request = ResponderRequest(

@@ -211,4 +211,4 @@ def _publish(
 
 
 class _Edited(Exception):
-    """Raised if the question changed while it was being answered."""
+    """The question changed while it was being answered."""

@@ -24,7 +24,7 @@ from internal.language.instructions.withdrawals import (
     SWITCHED,
     TAKEN_BACK,
     UNWANTED,
-    of_answers,
+    is_about_answers,
 )
 from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
@@ -172,7 +172,7 @@ def _kind(sentence: str) -> Literal["keep", "lift"] | None:
     said = _Sentence(folded, topics_of(folded), lasts)
     asked = _TAG.sub("", folded).rstrip(' )"»”').endswith("?")
     lifted = (LIFTED.match(rest) and AGAIN.search(folded)) or TAKEN_BACK.match(rest)
-    ends = of_answers(folded, said.topics)
+    ends = is_about_answers(folded, said.topics)
     lifted = lifted or ((OVER.match(folded) or _BACK.match(rest)) if ends else None)
     dropped = DISMISSED.match(folded) if ends and said.manner else None
     switched = SWITCHED.match(rest) if ends or SETTING.search(rest) else None

@@ -34,6 +34,6 @@ _ANSWERS: Final = re.compile(rf"\b(?:{_any('answers')})|твои")
 PLAINLY: Final = frozenset({"emoji", "list", "heading", "markup", "sorry", "praise", "joke"})
 
 
-def of_answers(folded: str, topics: frozenset[str]) -> bool:
+def is_about_answers(folded: str, topics: frozenset[str]) -> bool:
     """Whether the bot's own answers are long or short, not a haircut or a skirt."""
     return bool(topics & PLAINLY) or _ANSWERS.search(folded) is not None

@@ -31,7 +31,7 @@ class Relation:
     former: bool = False
 
 
-def through(of: str | None, circle: str) -> CircleName | None:
+def circle_through(of: str | None, circle: str) -> CircleName | None:
     """The circle of a person who belongs to the `circle` of somebody in `of`: a sister's son is family,
     a colleague's wife is not. None if that is unknown.
     """

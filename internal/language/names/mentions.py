@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from internal.language.kinship.words import CircleName, Relation, through
+from internal.language.kinship.words import CircleName, Relation, circle_through
 from internal.language.names import mention_words as marks
 from internal.language.names.given_names import given_names, is_english_given_name
 from internal.language.names.name_words import is_given_name, is_patronymic
@@ -305,9 +305,9 @@ class _MentionFinder:
         named: str | None = None
         if stated.of is not None:
             of, named = self._owner(stated.of)
-            circle = through(of, nearest)
+            circle = circle_through(of, nearest)
         for link in reversed(chain):
-            circle = through(circle, link)
+            circle = circle_through(circle, link)
         mine = not stated.owners and stated.of is None and not stated.relation.plural
         of_whom = (named, nearest) if named and circle is None and not chain else None
         related = replace(mention, circle=circle, role=stated.relation.word or None if mine else None, of=of_whom)

@@ -62,14 +62,14 @@ class TaskFound:
 _REMINDING: Final = any_of("reminding")
 _NOTICE: Final = any_of("notice")
 _SETTING: Final = any_of("setting")
-_STIRRING: Final = any_of("stirring")
+_ROUSING: Final = any_of("stirring")
 """Verbs of rousing, which request a reminder only together with a time."""
 _FOR_ME: Final = r"(?:\s+(?:me|us|мне|нам|меня|нас|мені|мене))"
 REMIND: Final = pattern(
     r"\b(?:(?:(?:can|could|would|will)\s+(?:you|u)|(?:не\s+)?(?:можешь|мог\s+бы|могла\s+бы|можеш|міг\s+би|могла\s+б)|не\s+забудь"
     r"|прошу|хочу,\s+чтобы\s+ты|хочу,\s+щоб\s+ти)\s+(?:please\s+)?)?(?:(?:мне|меня|мені|мене)\s+)?"
     rf"(?:(?P<plain>(?:{_REMINDING})|(?:{_SETTING}){_FOR_ME}?(?:\s+up)?(?:\s+(?:a|an|another|one|some))?(?:\s+\w+)??\s+"
-    rf"(?:{_NOTICE})\b)|(?P<stir>{_STIRRING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
+    rf"(?:{_NOTICE})\b)|(?P<stir>{_ROUSING})){_FOR_ME}?(?:\s+for\s+(?:me|us)\b)?"
 )
 """A request for a reminder in any wording."""
 _UNLESS: Final = pattern(rf"(?:{_REMINDING}){_FOR_ME}?\W+(?:about it\W+)?(?:{any_of('unless')})\b")
@@ -117,7 +117,7 @@ _SAYING: Final = pattern(_SAID)
 _REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
-_NEAR_THAT: Final = 4
+_VERB_WITHIN: Final = 4
 """The number of words after "that" of which one must be the verb of the promise."""
 _TO_ME: Final = pattern(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
 _MINE: Final = pattern(r"\b(?:я|мы|ми|i|we)\b")
@@ -301,7 +301,7 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
 
 def _with_infinitive(sentence: str, promise: re.Match[str]) -> str:
     """Rewrites "I told Tom that I'll call" as "I told Tom, call", with an infinitive as in promises; else empty."""
-    for word in list(_CYRILLIC.finditer(sentence, promise.end()))[:_NEAR_THAT]:
+    for word in list(_CYRILLIC.finditer(sentence, promise.end()))[:_VERB_WITHIN]:
         verb = as_infinitive(word[0])
         if verb is not None and not _NO.search(fold(sentence[promise.end() : word.start()])) and verb not in _BEING:
             rest = f"{sentence[promise.end() : word.start()]} {sentence[word.end() :]}"

@@ -10,7 +10,7 @@ from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.amendments import amend_lines
 from internal.language.commands.recognise import is_order
-from internal.language.kinship.words import Relation, through
+from internal.language.kinship.words import Relation, circle_through
 from internal.language.names.introductions import is_own_name
 from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
@@ -284,7 +284,7 @@ class Reading:
         circles = {
             one.circle for one in self.dossiers if one.circle and name_key(name) in map(name_key, one.names)
         } or known
-        return replace(mention, circle=through(circles.pop(), circle)) if len(circles) == 1 else mention
+        return replace(mention, circle=circle_through(circles.pop(), circle)) if len(circles) == 1 else mention
 
     def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
         for dossier in dossiers:

@@ -61,7 +61,7 @@ LONGEST_QUERY: Final = 500
 
 
 class _BadArguments(Exception):
-    """Raised if a model's call cannot be carried out; the message tells it why."""
+    """A call of the model cannot be carried out; the message tells it why."""
 
 
 class Toolbox:
