@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select
 
 from internal.storage.chunks import chunks, rows_with
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.tables import event_links, events
 
 V = TypeVar("V")
@@ -16,7 +16,7 @@ CAUSED_BY: Final = "caused_by"
 
 
 _LINKING: Final = and_(
-    merely_compared(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
+    without_index(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
 )
 
 # Built once, because they run for every appended event.

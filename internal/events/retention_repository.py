@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, tuple_
 
 from internal.storage.chunks import chunks
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.tables import event_links, events
 
 _COLUMNS = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)
@@ -57,5 +57,5 @@ def drop(connection: Connection, expired: Collection[Old]) -> None:
         for part in chunks(theirs):
             connection.execute(delete(events).where(events.c.user_id == user_id, events.c.seq.in_(part)))
             if user_id is not None:  # events of the system have no links
-                ours = (merely_compared(event_links.c.user_id) == user_id) & event_links.c.event_seq.in_(part)
+                ours = (without_index(event_links.c.user_id) == user_id) & event_links.c.event_seq.in_(part)
                 connection.execute(delete(event_links).where(ours))

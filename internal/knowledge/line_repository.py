@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, and_, literal, null, select
 
 from internal.storage.chunks import rows_with
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.evidence import UNPUBLISHED, LineRef
 from internal.storage.tables import evidence, messages, observations, people, segments, users
 
@@ -89,7 +89,7 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
 
 
 def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
-    query = select(people.c.id, people.c.entity_id).where(merely_compared(people.c.user_id) == user_id)
+    query = select(people.c.id, people.c.entity_id).where(without_index(people.c.user_id) == user_id)
     return {row.id: row.entity_id for row in rows_with(connection, query, people.c.id, person_ids)}
 
 

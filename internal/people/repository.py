@@ -15,7 +15,7 @@ from internal.people.model import Circle, Person, embedding_text
 from internal.storage import evidence, search_items as searched
 from internal.storage.change_log import record_change
 from internal.storage.chunks import CHUNK, rows_of, rows_with
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.engine.upsert import upsert
 from internal.storage.forgetting import hidings
 from internal.storage.owner_counters import next_rev
@@ -39,7 +39,7 @@ _VISIBLE = people.c.merged_into.is_(None) & hidings.visible(people.c.entity_id)
 
 
 _BY_IDS = select(people).where(
-    merely_compared(people.c.user_id) == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
+    without_index(people.c.user_id) == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
 )
 
 

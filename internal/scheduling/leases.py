@@ -39,7 +39,7 @@ class Leases:
         """Takes the free leases among these. Returns those that are ours now."""
         if not names:
             return set()
-        return await self._database.beside(lambda c: repository.take_leases(c, names, self.holder, for_))
+        return await self._database.write_separately(lambda c: repository.take_leases(c, names, self.holder, for_))
 
     async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
         """Renews the lease for this time from now. Returns whether it is still ours."""
@@ -49,20 +49,20 @@ class Leases:
         """Renews many in one statement. Returns those that are still ours."""
         if not names:
             return set()
-        return await self._database.beside(lambda c: repository.renew(c, names, self.holder, for_))
+        return await self._database.write_separately(lambda c: repository.renew(c, names, self.holder, for_))
 
     async def release(self, *names: str) -> None:
         """Releases these leases; one that is no longer ours stays with its holder."""
         if names:
-            await self._database.beside(lambda c: repository.release(c, names, self.holder))
+            await self._database.write_separately(lambda c: repository.release(c, names, self.holder))
 
     async def release_all(self) -> None:
         """Releases all leases of this worker, when it stops."""
-        await self._database.beside(lambda c: repository.release_all(c, self.holder))
+        await self._database.write_separately(lambda c: repository.release_all(c, self.holder))
 
     async def drop_lapsed(self, prefix: str) -> int:
         """Deletes expired leases of this kind that nobody will take again. Returns how many."""
-        return await self._database.beside(lambda c: repository.drop_lapsed(c, prefix))
+        return await self._database.write_separately(lambda c: repository.drop_lapsed(c, prefix))
 
     async def held(self, name: str) -> bool:
         """Whether the lease is ours and has not expired."""
@@ -70,7 +70,7 @@ class Leases:
 
     async def standing(self, prefix: str) -> dict[str, str]:
         """Every lease whose name begins with `prefix` and that has not expired, with its holder."""
-        return await self._database.beside(lambda c: repository.active_leases(c, prefix))
+        return await self._database.write_separately(lambda c: repository.active_leases(c, prefix))
 
     def fence(self, name: str) -> Fence:
         """The check of a unit of work under the lease: LeaseLost if another worker has taken it."""

@@ -40,15 +40,15 @@ _BELLS = "laplaced_bells"
 
 
 @dataclass(slots=True)
-class _Moment:
-    """The value that `cache_version` returns within `one_moment`, until this process hears of a commit."""
+class _CacheVersion:
+    """The value that `cache_version` returns within `one_cache_version`, until this process hears of a commit."""
 
     heard: int = -1
     asked: int = 0
     over: bool = False
 
 
-_moment: ContextVar[_Moment | None] = ContextVar("laplaced_moment", default=None)
+_cache_version: ContextVar[_CacheVersion | None] = ContextVar("laplaced_moment", default=None)
 
 
 def ring_after(connection: Connection, bell: str, word: object) -> None:
@@ -113,11 +113,11 @@ class Database:
     def cache_version(self) -> int:
         """A number that grows with every commit. While it is unchanged, everything that was read is still valid.
 
-        If other processes write too, each call outside `one_moment` returns more, so that caches look for changes.
+        If other processes write too, each call outside `one_cache_version` returns more, so caches look for changes.
         """
         if not self._engine.is_shared():
             return self._commits
-        moment = _moment.get()
+        moment = _cache_version.get()
         if moment is not None and not moment.over and moment.heard == self._commits:
             return moment.asked
         self._asked += 1
@@ -126,18 +126,18 @@ class Database:
         return self._asked
 
     @contextlib.contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def one_cache_version(self) -> Iterator[None]:
         """Brings caches used inside up to date once, and again after each commit that this process hears of."""
-        moment, before = _Moment(), _moment.get()
-        _moment.set(moment)
+        moment, before = _CacheVersion(), _cache_version.get()
+        _cache_version.set(moment)
         try:
             yield
         finally:
             moment.over = True  # tasks that were begun inside keep it
-            _moment.set(before)
+            _cache_version.set(before)
 
     @property
-    def heard(self) -> int:
+    def commits_seen(self) -> int:
         """The number of known commits, including those other processes announced: the argument of `committed`.
 
         With `cache_version` instead, two waiters would wake each other by asking.
@@ -197,7 +197,7 @@ class Database:
         """
         return await self._reads.read(work)
 
-    async def glance(self, work: Work[T]) -> T:
+    async def read_quickly(self, work: Work[T]) -> T:
         """`read` for a few rows found by an index, each statement of which may see another state.
 
         On SQLite it runs on the caller's thread: crossing to another takes several times as long as the read.
@@ -223,7 +223,7 @@ class Database:
             await link.run(lambda connection: roll_back(self._engine, connection))
             await link.close()
 
-    async def beside(self, work: Work[T]) -> T:
+    async def write_separately(self, work: Work[T]) -> T:
         """Runs `work` in a short transaction that waits for no other unit of work of this process and sees no snapshot.
 
         For leases, which must not expire during a long import. On SQLite it is a `write`. Raises the same errors.

@@ -213,7 +213,7 @@ class TelegramDrafts:
         self._wake_outbox()
 
     async def _placeholder(self, turn: Turn) -> OutboxRow | None:
-        return await self._database.glance(lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn)))
+        return await self._database.read_quickly(lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn)))
 
 
 def draft_id_of(turn_id: str) -> int:

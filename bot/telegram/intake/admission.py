@@ -32,7 +32,7 @@ class Admission:
 
     async def admit(self, author: Author) -> User | None:
         """The user who wrote, or None for a stranger. Nothing is stored if nothing about him changed."""
-        known = await self._database.glance(lambda c: users.find(c, author.user_id))
+        known = await self._database.read_quickly(lambda c: users.find(c, author.user_id))
         if known is not None and known.state is UserState.REMOVED:
             return None
         if known is not None and access.up_to_date(known, author):

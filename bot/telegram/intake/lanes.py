@@ -92,7 +92,7 @@ class Lanes:
                 await asyncio.sleep(retry_delay(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
 
     async def _next(self, bot_id: int, lane: str) -> Turn | None:
-        return await self._database.glance(lambda c: turns.next_in_lane(c, bot_id, lane))
+        return await self._database.read_quickly(lambda c: turns.next_in_lane(c, bot_id, lane))
 
     def _until_due(self, turn: Turn) -> timedelta:
         """The time until the turn takes no more messages; at most its whole window, since the clock may be set back.

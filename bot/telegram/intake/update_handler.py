@@ -273,7 +273,7 @@ class Ingest:
 
     async def _of_user(self, row: InboxRow, work: Callable[[], Awaitable[object]]) -> None:
         """Handles an edit or a reaction in a user's private chat; a stranger's is ignored."""
-        user = await self._database.glance(lambda c: users.find(c, row.chat_id or 0))
+        user = await self._database.read_quickly(lambda c: users.find(c, row.chat_id or 0))
         known = user is not None and user.state is not UserState.REMOVED
         await (work() if known else self._outcomes.settle(row, InboxState.IGNORED))
 
@@ -294,7 +294,7 @@ class Ingest:
     async def _inline(self, row: InboxRow, update: Update, query: InlineQuery) -> None:
         """Answers an inline search from the asker's own memory. Unknown users get nothing, and no typed text is
         stored."""
-        user = await self._database.glance(lambda c: users.find(c, query.from_user.id))
+        user = await self._database.read_quickly(lambda c: users.find(c, query.from_user.id))
         with contextlib.suppress(TelegramAPIError):  # the next letter was typed meanwhile
             if user is not None and user.state is UserState.ACTIVE:
                 with acting_for(user.user_id):

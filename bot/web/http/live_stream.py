@@ -81,7 +81,7 @@ def event_stream(news: AsyncIterator[T | None], shown: Callable[[T], tuple[int |
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
     """Yields False when it is time to read: at first, and after commits; True after a while without any."""
     while not stopping.is_set():
-        heard = database.heard
+        heard = database.commits_seen
         yield False
         while not stopping.is_set() and not await _first(database.committed(heard), stopping):
             yield True

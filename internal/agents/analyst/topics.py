@@ -15,7 +15,7 @@ TITLE: Final = 60
 """Most characters of a topic."""
 _SUBJECT: Final = 2
 """Most words of a subject."""
-_OWNERS: Final = 2
+_WEIGHT_OF_OTHERS: Final = 2
 """The weight of a word not said by the assistant, whose words, mostly repeated ones, weigh 1."""
 _SHORTEST_WORD: Final = 3
 _ALIKE: Final = 4
@@ -57,7 +57,7 @@ def _weights(said: Iterable[tuple[TranscriptLine, Sequence[str | None]]]) -> Cou
     weights: Counter[str] = Counter()
     for line, found in said:
         for word in filter(None, found):
-            weights[word] += 1 if line.role == "assistant" else _OWNERS
+            weights[word] += 1 if line.role == "assistant" else _WEIGHT_OF_OTHERS
     return weights
 
 

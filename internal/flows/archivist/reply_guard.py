@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.archivist.reply.facts import OWNER_WORDS
-from internal.agents.archivist.reply.memories import OWN_WHEN_NEW, mentioned_entities
+from internal.agents.archivist.reply.memories import NEEDS_OWNER_LINE_NEW, mentioned_entities
 from internal.agents.model import ArchivistRequest, Language
 from internal.errors import Refusal
 from internal.flows.runs.slices import evidence_texts
@@ -85,7 +85,7 @@ class _Judge:
         names = [str(node.properties["name"]) for node in nodes if node.label == "Entity"]
         fields = () if memory.node.node_id else (NAMING[memory.node.label], *TEXTS)
         text = " ".join(str(memory.node.properties.get(name, "")) for name in dict.fromkeys(fields))
-        own = memory.node.label in OWN_WHEN_NEW
+        own = memory.node.label in NEEDS_OWNER_LINE_NEW
         return self._proposed(names if fields else [], text.strip(), memory.evidence, of_owner=own)
 
     def _proposed(

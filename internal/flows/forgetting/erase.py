@@ -67,7 +67,7 @@ def _within(*contexts: Callable[..., AbstractContextManager[None]]) -> Callable[
 @contextmanager
 def _visible(connection: Connection, user_id: int, *, now: datetime) -> Iterator[None]:
     """Shows everything within the block: the result must not depend on other pending forgettings."""
-    lifted = hidings.lift(connection, user_id)
+    lifted = hidings.unhide_all(connection, user_id)
     with hidden_parts.put_back(connection, user_id, now=now):
         yield
         for (forgetting_id, kind), targets in lifted.items():

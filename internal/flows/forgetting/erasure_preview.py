@@ -46,7 +46,7 @@ def preview(
     found: dict[str, Targets] = {one.id: {} for one in pending}
     left: dict[str, dict[int, set[str]]] = {}
     with taken_back(connection), noting_changes():  # changes that are rolled back are not noted
-        hidings.lift(connection, user_id)
+        hidings.unhide_all(connection, user_id)
         hidden_parts.put_all_back(connection, user_id, now=now)
         for _, step in groupby(pending, lambda one: "message" if at_once and one.kind == "message" else one.id):
             together = list(step)

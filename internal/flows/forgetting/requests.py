@@ -223,7 +223,7 @@ class ForgettingService:
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            if (user_id, forgetting_id) in hidings.unexplained(connection):
+            if (user_id, forgetting_id) in hidings.orphaned_hidings(connection):
                 show(connection, Forgetting(user_id, forgetting_id, "memory", None, now, now))
             else:
                 append_event(connection, UNDONE, undo(connection, user_id, forgetting_id), now)

@@ -127,7 +127,7 @@ class MirrorSync:
         """Follows every commit until cancelled; retries an unusable mirror after growing pauses."""
         pause = self._retry_base
         while True:
-            before = self._database.heard
+            before = self._database.commits_seen
             try:
                 with acting_for_everyone():
                     await self.follow_due()

@@ -104,7 +104,7 @@ def read_stored(connection: Connection, model: str, dimensions: int) -> StoreFig
         oldest_user=everybody[0].created_at if everybody else None,
         vectors=vectors.progress(connection, model, dimensions),
         foreign_vectors=vectors.of_other_models(connection, model, dimensions),
-        hidden=hidings.unexplained(connection),
+        hidden=hidings.orphaned_hidings(connection),
     )
 
 

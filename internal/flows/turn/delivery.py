@@ -78,7 +78,7 @@ class Delivery:
             due = mailbox.due(connection, now, limit=limit, shards=shards)
             return due, now if due else mailbox.next_due_at(connection, shards)
 
-        return await self._database.glance(work)
+        return await self._database.read_quickly(work)
 
     async def sending(self, row: OutboxRow) -> Outgoing | None:
         """C5: the message to send, an edit with its target; None if the row is settled already."""

@@ -60,7 +60,7 @@ class PromptFilter:
         return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key))
 
     async def _any_gone(self, user_id: int) -> bool:
-        return await self._database.glance(lambda c: any_forgotten(c, user_id, or_asked=True))
+        return await self._database.read_quickly(lambda c: any_forgotten(c, user_id, or_asked=True))
 
 
 def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:

@@ -49,7 +49,7 @@ def check(cypher: str, params: Mapping[str, Any]) -> None:
         raise Refused("cypher", "query: a statement is expected")
     if ("load", "csv") in pairwise(tokens):
         raise Refused("cypher", "query: LOAD CSV is not allowed, only the graph can be read")
-    if sum(_readings(tokens)) > _MOST_READING:
+    if sum(_parse_costs(tokens)) > _MOST_READING:
         raise Refused("nested", "query: its expressions are nested too deeply")
     for name, value in params.items():
         if not _NAME.fullmatch(name):
@@ -64,7 +64,7 @@ def _tokens(cypher: str) -> Iterator[str]:
             yield token[0] if token[0] in "'\"`" else token.lower()
 
 
-def _readings(tokens: list[str]) -> Iterator[int]:
+def _parse_costs(tokens: list[str]) -> Iterator[int]:
     """The most readings by the engine of each token that opens a level: a bracket, NOT, CASE, a sign before a value.
 
     A level of NOT or of a sign counts up to the next comma, AND or the like, or the end of its bracket; that of CASE

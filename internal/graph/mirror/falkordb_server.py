@@ -60,7 +60,7 @@ class EmbeddedFalkor:
             )  # fmt: skip
         except OSError as error:
             raise MirrorUnavailable(f"FalkorDB cannot be started in {self._folder}: {error}") from error
-        _offer_to_the_system(self._process.pid)
+        _prefer_for_oom_kill(self._process.pid)
         await self._until_ready(self._process)
 
     async def stop(self) -> None:
@@ -192,7 +192,7 @@ def _bound_to_us() -> Sequence[str]:
     return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
 
 
-def _offer_to_the_system(pid: int) -> None:
+def _prefer_for_oom_kill(pid: int) -> None:
     """Makes Linux end this process rather than the bot when memory runs out."""
     with contextlib.suppress(OSError):  # another system, or one that does not let us
         Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST_TO_GO)

@@ -223,7 +223,7 @@ def cut_period(period: SpanDraft, others: Sequence[Claim]) -> CutPeriod:
             piece.end = other.valid_at
             piece = None
     _advance(cutting, period, piece, waiting, None)
-    _hand_over(period, cutting.pieces)
+    _assign_ends(period, cutting.pieces)
     return cutting
 
 
@@ -246,7 +246,7 @@ def _outright_both(piece: SpanDraft, other: Claim) -> bool:
     return any(outright(claim) and starts(claim) < starts(other) < stops(claim) for claim in piece.claims)
 
 
-def _hand_over(period: SpanDraft, pieces: Sequence[SpanDraft]) -> None:
+def _assign_ends(period: SpanDraft, pieces: Sequence[SpanDraft]) -> None:
     """Gives each end to the last piece that began before it."""
     for end in period.ends:
         [piece for piece in pieces if starts(piece) < stops(end)][-1].ends.append(end)

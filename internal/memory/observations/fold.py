@@ -82,7 +82,7 @@ def folded(label: str, observations: Iterable[Observation], context: FoldContext
     return found | _RULES.get(label, _no_rule)(ordered, context)
 
 
-def managed(label: str, observations: Iterable[Observation]) -> frozenset[str]:
+def removable_properties(label: str, observations: Iterable[Observation]) -> frozenset[str]:
     """The properties that are removed if no observation has them."""
     if label in SHARED:
         own = {"observations", "strength", "status"} if label == "Preference" else set()

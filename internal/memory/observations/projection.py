@@ -12,7 +12,14 @@ from internal.language.text.spelling import words
 from internal.memory.model import MERGE, NAMING, Observation
 from internal.memory.observations import repository as observation_repository, targets_repository
 from internal.memory.observations.changes import MemoryChanges
-from internal.memory.observations.fold import PART, AnsweringMemory, FoldContext, folded, folded_edge, managed
+from internal.memory.observations.fold import (
+    PART,
+    AnsweringMemory,
+    FoldContext,
+    folded,
+    folded_edge,
+    removable_properties,
+)
 from internal.storage import search_items
 
 _EVENTS: Final = {
@@ -107,7 +114,7 @@ class MemoryProjector(Projector):
         wanted = folded(node.label, observations, self._context_of(node))
         if node.label in _SHARED_LABELS:
             wanted |= _shared_names(node, wanted, observations, gone)
-        deciding = managed(node.label, (*observations, *gone)) - {
+        deciding = removable_properties(node.label, (*observations, *gone)) - {
             name for name in node.field_meta if node.owner_set(name)
         }
         if node.field_meta.get(NAMING[node.label], {}).get("by") == MERGE:

@@ -21,7 +21,7 @@ async def log_since(database: Database, user_id: int, seq: int, cache_version: i
     known = answers.get((user_id, seq))
     if known is not None and known[0] == cache_version:
         return known[1]
-    log = await database.glance(lambda connection: log_after(connection, user_id, seq))
+    log = await database.read_quickly(lambda connection: log_after(connection, user_id, seq))
     if len(answers) >= _MOST_OWNERS:
         answers.clear()
     answers[user_id, seq] = cache_version, log

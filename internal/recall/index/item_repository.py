@@ -32,7 +32,7 @@ from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
 from internal.storage.change_log import record_change
 from internal.storage.chunks import chunks, rows_with
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.forgetting import hidings
 from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.search_items import of_kind, passage_in, passages_of
@@ -180,7 +180,7 @@ def touched(
 def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[str, str]]) -> set[str]:
     """The entities of the people that changes are about, hidden ones included."""
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
-    query = select(people.c.entity_id).where(merely_compared(people.c.user_id) == user_id)
+    query = select(people.c.entity_id).where(without_index(people.c.user_id) == user_id)
     return {row.entity_id for row in rows_with(connection, query, people.c.id, ids)}
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, Text, and_, bindparam, cast, func, li
 from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON, ITEM_PREFIX, person_of
 from internal.storage.chunks import CHUNK, chunks
-from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.expressions import without_index
 from internal.storage.forgetting import hidings
 from internal.storage.forgetting.forgettings import EVERYTHING
 from internal.storage.tables import changes, name_keys, people, search_items, vectors
@@ -85,7 +85,7 @@ def people_vectors(
         yield from _vectors_of(connection, _query(model, dim).where(people.c.user_id == user_id))
         return
     for chunk in chunks(ids):
-        among = merely_compared(people.c.user_id) == user_id
+        among = without_index(people.c.user_id) == user_id
         query = _query(model, dim).where(among, people.c.id.in_(chunk))
         yield from _vectors_of(connection, query)
 

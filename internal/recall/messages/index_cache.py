@@ -115,7 +115,7 @@ class MessageIndexes:
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, cache_version: int) -> MessageIndex:
         log = None if cached is None else await log_since(self._database, user_id, cached.seq, cache_version)
         if log is not None and log.entries is not None and len(log.entries) <= FEW:
-            refreshed = await self._database.glance(lambda connection: self._changed(connection, user_id, log))
+            refreshed = await self._database.read_quickly(lambda connection: self._changed(connection, user_id, log))
         else:
             refreshed = await self._database.read(lambda connection: self._read(connection, user_id, log))
         index = refreshed.index if refreshed.index is not None else cached

@@ -187,7 +187,7 @@ class TurnRecall:
         )
         started = time.perf_counter()
         user_id = owner.user_id
-        with self._database.one_moment():
+        with self._database.one_cache_version():
             (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
                 self._people(owner, query) if with_people else _no_people(),
                 self._facts_of(user_id, query),

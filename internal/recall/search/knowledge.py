@@ -275,7 +275,7 @@ class KnowledgeSearch:
 
         Computed once for all searches of a question, unless something is written meanwhile.
         """
-        key = ("named", user_id, self._database.heard)
+        key = ("named", user_id, self._database.commits_seen)
         return await query.cache.get_or_compute(key, lambda: self._find_named_entities(user_id, query))
 
     async def _find_named_entities(self, user_id: int, query: Query) -> Mapping[str, float]:

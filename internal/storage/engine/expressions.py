@@ -24,7 +24,7 @@ def _with_strpos(element: holds_words, compiler: Any, **how: Any) -> str:
     return f"(strpos({compiler.process(element.clauses, **how)}) > 0)"
 
 
-class merely_compared(GenericFunction[int]):
+class without_index(GenericFunction[int]):
     """An owner's id in a condition that must not choose the index: other ids look the rows up.
 
     SQLite has no statistics: where no index holds both columns, it would choose an index that begins with the owner and
@@ -35,13 +35,13 @@ class merely_compared(GenericFunction[int]):
     inherit_cache = True
 
 
-@compiles(merely_compared, "sqlite")
-def _with_plus(element: merely_compared, compiler: Any, **how: Any) -> str:
+@compiles(without_index, "sqlite")
+def _with_plus(element: without_index, compiler: Any, **how: Any) -> str:
     return f"+{compiler.process(element.clauses, **how)}"
 
 
-@compiles(merely_compared, "postgresql")
-def _with_nothing(element: merely_compared, compiler: Any, **how: Any) -> str:
+@compiles(without_index, "postgresql")
+def _with_nothing(element: without_index, compiler: Any, **how: Any) -> str:
     return str(compiler.process(element.clauses, **how))
 
 

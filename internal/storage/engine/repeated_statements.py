@@ -38,7 +38,7 @@ _MARK: Final = "_laplaced_forms"
 
 
 @dataclass(slots=True)
-class _Taken:
+class StatementForms:
     """The forms of an executed statement. A statement made from it inherits this object by mistake; `of` shows that."""
 
     of: ReferenceType[Any]
@@ -145,9 +145,9 @@ def _form_of(statement: Any, parameters: Parameters, dialect: Dialect) -> _Form 
     """The statement's form for these parameters; None if it has none, or is executed for the first time."""
     if not isinstance(statement, Select | Insert | Update | Delete):
         return None
-    taken: _Taken | None = statement.__dict__.get(_MARK)
+    taken: StatementForms | None = statement.__dict__.get(_MARK)
     if taken is None or taken.of() is not statement:
-        statement.__dict__[_MARK] = _Taken(ref(statement), {})
+        statement.__dict__[_MARK] = StatementForms(ref(statement), {})
         return None
     if isinstance(parameters, list):
         if not parameters or any(row.keys() != parameters[0].keys() for row in parameters):
@@ -164,7 +164,7 @@ def _form_of(statement: Any, parameters: Parameters, dialect: Dialect) -> _Form 
         return form
 
 
-def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: _Taken) -> _Form | None:
+def _compiled(statement: Any, parameters: Parameters, dialect: Dialect, taken: StatementForms) -> _Form | None:
     many = isinstance(parameters, list)
     given: Any = parameters[0] if isinstance(parameters, list) else parameters or {}
     if statement._execution_options:

@@ -105,7 +105,7 @@ def end_hiding(connection: Connection, user_id: int, forgetting_id: str) -> Targ
     return {kind: set(_now_visible(connection, user_id, kind, targets)) for kind, targets in ended.items()}
 
 
-def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
+def orphaned_hidings(connection: Connection) -> dict[tuple[int, str], int]:
     """The number of targets hidden for ever, for no pending request or correction, by owner and id of the request."""
     asked = select(forgettings.c.id).where(
         forgettings.c.user_id == hidings.c.user_id,
@@ -119,7 +119,7 @@ def unexplained(connection: Connection) -> dict[tuple[int, str], int]:
     return {(user_id, forgetting_id): count for user_id, forgetting_id, count in connection.execute(query)}
 
 
-def lift(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
+def unhide_all(connection: Connection, user_id: int) -> dict[tuple[str, HiddenKind], list[str]]:
     """Makes every node and edge of an owner visible. Returns the hidden ones, by request and kind, for `hide`."""
     ours = (hidings.c.user_id == user_id) & hidings.c.kind.in_(_TABLES)
     lifted: dict[tuple[str, HiddenKind], list[str]] = {}

@@ -27,10 +27,10 @@ Progress = Callable[[str, int, int], object]
 NAME: Final = "unfinished_move"
 _INTERRUPTED: Final = "a move into this store was interrupted; run the same laplaced migrate-store again"
 
-_HEAD: Final = ""
+_WHOLE_PART: Final = ""
 """The part that stands for the whole copy."""
 
-_AWAY: Final = "moved_to"
+_MOVED_PART: Final = "moved_to"
 """The part that marks a store whose content was moved to another one."""
 
 _move = Table(NAME, MetaData(), Column("part", Text, primary_key=True), Column("state", Text, nullable=False))
@@ -161,14 +161,14 @@ def is_half(connection: Connection) -> bool:
 
 def moved_away(connection: Connection) -> str | None:
     """The notice "was moved to X on D" of a store whose content was moved, else None."""
-    moved = _states(connection).get(_AWAY)
+    moved = _states(connection).get(_MOVED_PART)
     return None if moved is None else f"was moved to {moved['to']} on {moved['on']}"
 
 
 def mark_moved(connection: Connection, to: str, now: datetime) -> None:
     """Marks a store whose content was moved to `to`."""
     _move.create(connection, checkfirst=True)
-    _note(connection, _AWAY, {"to": to, "on": f"{now:%Y-%m-%d}"})
+    _note(connection, _MOVED_PART, {"to": to, "on": f"{now:%Y-%m-%d}"})
 
 
 def refuse_draft(path: Path) -> None:
@@ -252,7 +252,7 @@ async def _need_schema(database: Database, side: str, *, made: bool = False) -> 
 
 async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Callable[[], Awaitable[object]]) -> bool:
     """Prepares the target. Returns whether an incomplete copy starts over because the source has changed."""
-    found = (await target.read(_states)).get(_HEAD)
+    found = (await target.read(_states)).get(_WHOLE_PART)
     if found == head:
         return False
     anew = found is not None and found["source"] == head["source"]
@@ -269,7 +269,7 @@ def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
     row_copy.delete_all_rows(connection)
     _move.create(connection, checkfirst=True)
     connection.execute(delete(_move))
-    _note(connection, _HEAD, head)
+    _note(connection, _WHOLE_PART, head)
 
 
 def _states(connection: Connection) -> dict[str, dict[str, Any]]:

@@ -198,13 +198,13 @@ async def test_reader_sees_every_finished_write(notes: Database) -> None:
 async def test_glance_sees_every_finished_write_and_cannot_write(notes: Database, tmp_path: Path) -> None:
     """What is read at hand, without another thread, is what a reader would have read, and nothing more is allowed."""
     await notes.write(add("one"))
-    assert await notes.glance(words) == {"one"}
+    assert await notes.read_quickly(words) == {"one"}
     with pytest.raises(Exception, match=r"read-?only"):
-        await notes.glance(add("two"))
+        await notes.read_quickly(add("two"))
     await notes.write(add("three"))
-    assert await notes.glance(words) == {"one", "three"}
+    assert await notes.read_quickly(words) == {"one", "three"}
     with pytest.raises(RuntimeError, match="read"):
-        await notes.glance(broken_read)
+        await notes.read_quickly(broken_read)
 
 
 async def test_reader_keeps_one_snapshot(notes: Database) -> None:

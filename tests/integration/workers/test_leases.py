@@ -25,7 +25,7 @@ NAME = "thing"
 
 async def lapsed(database: Database) -> None:
     """As if its whole length had passed."""
-    await database.beside(lambda c: c.execute(tables.leases.update().values(until=0)).rowcount)
+    await database.write_separately(lambda c: c.execute(tables.leases.update().values(until=0)).rowcount)
 
 
 def note(connection: Connection) -> None:

@@ -50,7 +50,7 @@ async def test_a_bell_of_a_unit_of_work_rings_with_its_commit(two: tuple[Databas
 async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]) -> None:
     """Within it what is kept is looked up once, and again when something was written; what it began goes on alone."""
     store = two[0]
-    with store.one_moment():
+    with store.one_cache_version():
         first = store.cache_version()
         later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
         await store.write(lambda connection: None)

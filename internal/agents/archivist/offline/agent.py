@@ -22,7 +22,7 @@ from internal.agents.archivist.offline.facts import (
 from internal.agents.archivist.offline.kinship import gender_fits, kin_before, pronoun_within
 from internal.agents.archivist.offline.memories import OfflineMemories
 from internal.agents.archivist.offline.occasions import occasion_facts
-from internal.agents.archivist.offline.people import Dossier, Identity, Reading, ReadSentence
+from internal.agents.archivist.offline.people import Dossier, Identity, Reading, SentenceReading
 from internal.agents.archivist.offline.relations import OfflineRelations
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
@@ -95,7 +95,7 @@ def propose(request: ArchivistRequest) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def _facts(said: ReadSentence, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
+def _facts(said: SentenceReading, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
     """The facts of one sentence: about its speaker, a name right before the verb, or the person meant by "he".
 
     A clause that follows directly has the same subject.
@@ -112,7 +112,7 @@ def _facts(said: ReadSentence, identities: Sequence[Identity]) -> Iterator[dict[
             yield fact_of(stated, *subject, said.line)
 
 
-def _source(stated: Statement, said: ReadSentence, identities: Sequence[Identity]) -> tuple[str, str] | None:
+def _source(stated: Statement, said: SentenceReading, identities: Sequence[Identity]) -> tuple[str, str] | None:
     """The subject of a statement, and the words that state it."""
     if stated.by_owner:
         return (OWNER_NODE if said.speaker is None else _person_reference(said.speaker, identities), said.text)
@@ -149,7 +149,7 @@ def _statements_of_others(reading: Reading) -> list[dict[str, Any]]:
     return found
 
 
-def _means_a_person(stated: Statement, said: ReadSentence) -> bool:
+def _means_a_person(stated: Statement, said: SentenceReading) -> bool:
     """Whether the target names a person: no quoted name, no place, and no name after a word like "in"."""
     begin, end = (said.start + target_span for target_span in stated.target_span)
     if (

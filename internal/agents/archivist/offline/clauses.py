@@ -7,7 +7,7 @@ from typing import Any, Final
 from internal.agents.archivist.offline import memory_patterns as shapes
 from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
 from internal.agents.archivist.offline.facts import statements
-from internal.agents.archivist.offline.people import ReadSentence
+from internal.agents.archivist.offline.people import SentenceReading
 from internal.language.search.word_match import WordForms, word_forms
 from internal.language.text.morphology import dictionary_languages, dictionary_nominative, parses
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
@@ -24,7 +24,7 @@ ASKING = words(
 """Question words, which an answer does not repeat."""
 
 
-def by_owner(before: str, said: ReadSentence) -> bool:
+def by_owner(before: str, said: SentenceReading) -> bool:
     """Whether the words before a verb allow the owner as its subject: none, a date, "after all my wife and I"."""
     clause = re.split(r"[,;:—–]\s*", before)[-1]
     subject = shapes.SUBJECT.search(clause)
@@ -37,7 +37,7 @@ def _opens(text: str) -> bool:
     return all(token.key in shapes.OPENING for token in tokens(text))
 
 
-def wish_of(wish: re.Match[str], said: ReadSentence) -> str | None:
+def wish_of(wish: re.Match[str], said: SentenceReading) -> str | None:
     """The wish from its verb on, if its fulfilment takes long enough for a goal; a dream may be about anything."""
     before = said.text[: wish.start()]
     if not by_owner(before, said) or shapes.DENIED.search(before):
@@ -54,7 +54,7 @@ def wish_of(wish: re.Match[str], said: ReadSentence) -> str | None:
     return wish["rest"] if wish["dream"] and found and found[0].key.endswith("ing") else None
 
 
-def goal_status(said: ReadSentence, sentence: str, goal: str, shared: int, words: int) -> str | None:
+def goal_status(said: SentenceReading, sentence: str, goal: str, shared: int, words: int) -> str | None:
     """The new state of a known goal; None if the sentence, which shares `shared` of its words, does not change it."""
     if words and shared == words and _is_done(said, sentence, goal):
         return "achieved"
@@ -68,7 +68,7 @@ def in_present(sentence: str) -> str:
     return _WORD.sub(lambda word: shapes.IRREGULAR.get(word[0].casefold(), word[0]), sentence)
 
 
-def _is_done(said: ReadSentence, sentence: str, goal: str) -> bool:
+def _is_done(said: SentenceReading, sentence: str, goal: str) -> bool:
     """Whether the owner himself did the action of the goal's verb, or says that it is done."""
     if shapes.WISHES.search(sentence) or shapes.AIMS.search(sentence) or shapes.GIVEN_UP.search(sentence):
         return False
@@ -134,7 +134,7 @@ def begins_with_action(text: str, *, that: bool) -> bool:
     return any(_INFINITIVE.fullmatch(word) for word in found[:3])
 
 
-def tells_what_is_asked(question: str, said: ReadSentence, sentence: str, decision: Item | None) -> bool:
+def tells_what_is_asked(question: str, said: SentenceReading, sentence: str, decision: Item | None) -> bool:
     """Whether a statement has a time, place, number, person or decision, whichever the question asks for."""
     at, language = said.line.at, text_language(sentence, "ru")
     if shapes.WHEN.search(question):
@@ -149,7 +149,7 @@ def tells_what_is_asked(question: str, said: ReadSentence, sentence: str, decisi
     return decision is not None and shapes.WHETHER.search(question) is not None
 
 
-def is_ours(event: re.Match[str], sentence: str, said: ReadSentence) -> bool:
+def is_ours(event: re.Match[str], sentence: str, said: SentenceReading) -> bool:
     """Whether an event belongs to the owner's life: his own, or of somebody whom he calls his."""
     before = sentence[: event.start()]
     if shapes.DENIED.search(before):
@@ -162,13 +162,13 @@ def is_ours(event: re.Match[str], sentence: str, said: ReadSentence) -> bool:
     return said.start == 0 and not said.named and (_opens(before) or _opens(_undated(before, said)))
 
 
-def is_idle(said: ReadSentence, sentence: str) -> bool:
+def is_idle(said: SentenceReading, sentence: str) -> bool:
     """Whether a sentence is a trifle, or states a birth, which is a fact already."""
     born = any(stated.relation.startswith("BORN") for stated in statements(said.text, said.line))
     return born or shapes.TRIFLES.search(sentence) is not None
 
 
-def _undated(before: str, said: ReadSentence) -> str:
+def _undated(before: str, said: SentenceReading) -> str:
     at, language = said.line.at, text_language(before, "ru")
     phrase = past_in(before, at, language, days=True) or ahead_in(before, at, language)
     return remove_phrase(before, phrase) if phrase else before
@@ -193,7 +193,7 @@ def preference(name: str, strength: float) -> Iterator[Item]:
 _PLAIN = "new|old|first|second"
 
 
-def thing_after(sentence: str, event: re.Match[str], said: ReadSentence) -> str | None:
+def thing_after(sentence: str, event: re.Match[str], said: SentenceReading) -> str | None:
     """The thing that was bought, signed or lost: the noun after the verb in its basic form, without adjectives."""
     behind = sentence[event.end() :]
     if event["verb"].isascii():

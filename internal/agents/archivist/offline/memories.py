@@ -32,7 +32,7 @@ from internal.agents.archivist.offline.clauses import (
 )
 from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
 from internal.agents.archivist.offline.facts import Statement, quoted, statements
-from internal.agents.archivist.offline.people import Dossier, ReadSentence
+from internal.agents.archivist.offline.people import Dossier, SentenceReading
 from internal.language.names.entities import basic_form
 from internal.language.search.word_match import word_forms
 from internal.language.text.spelling import text_language
@@ -45,11 +45,11 @@ class OfflineMemories:
 
     known: Sequence[KnownMemory]
     called: Callable[[Dossier], str]
-    means_a_person: Callable[[Statement, ReadSentence], bool]
+    means_a_person: Callable[[Statement, SentenceReading], bool]
     items: list[Item] = field(default_factory=list)
     _decided: Item | None = None
 
-    def read(self, said: ReadSentence) -> None:
+    def read(self, said: SentenceReading) -> None:
         """Reads one sentence of the owner."""
         sentence = said.text.strip()
         if quoted(sentence) or len(sentence) < 5:
@@ -63,7 +63,7 @@ class OfflineMemories:
             if item not in self.items:
                 self.items.append(item)
 
-    def _stated(self, said: ReadSentence, sentence: str) -> Iterator[Item]:
+    def _stated(self, said: SentenceReading, sentence: str) -> Iterator[Item]:
         settled = list(self._settled(said, sentence))
         yield from settled
         goal = self._goal(said, sentence)
@@ -82,7 +82,7 @@ class OfflineMemories:
 
     # --- Changes of known goals and decisions
 
-    def _settled(self, said: ReadSentence, sentence: str) -> Iterator[Item]:
+    def _settled(self, said: SentenceReading, sentence: str) -> Iterator[Item]:
         """Known goals that are reached or given up, and known decisions whose outcome is stated."""
         spoken = word_forms(in_present(sentence), light=False)
         for known in self.known:
@@ -97,7 +97,7 @@ class OfflineMemories:
 
     # --- Goals
 
-    def _goal(self, said: ReadSentence, sentence: str) -> Item | None:
+    def _goal(self, said: SentenceReading, sentence: str) -> Item | None:
         aim = shapes.AIMS.search(sentence)
         wanted: str | None
         if aim is not None and by_owner(sentence[: aim.start()], said):
@@ -120,7 +120,7 @@ class OfflineMemories:
 
     # --- Decisions
 
-    def _decision(self, said: ReadSentence, sentence: str) -> Item | None:
+    def _decision(self, said: SentenceReading, sentence: str) -> Item | None:
         found = shapes.DECIDED.search(sentence)
         if found is None or not by_owner(sentence[: found.start()], said):
             return None
@@ -144,7 +144,7 @@ class OfflineMemories:
 
     # --- Questions
 
-    def _question(self, said: ReadSentence, sentence: str) -> Iterator[Item]:
+    def _question(self, said: SentenceReading, sentence: str) -> Iterator[Item]:
         found = shapes.OPEN.search(sentence)
         if (
             found is None
@@ -157,7 +157,7 @@ class OfflineMemories:
             return
         yield {"label": "Question", "properties": {"text": f"{capital(text)}?", "status": "open"}}
 
-    def _answers(self, said: ReadSentence, sentence: str, decision: Item | None) -> Iterator[Item]:
+    def _answers(self, said: SentenceReading, sentence: str, decision: Item | None) -> Iterator[Item]:
         """Links to the known questions that the sentence answers."""
         forms = word_forms(sentence, light=False)
         for known in self.known:
@@ -173,7 +173,7 @@ class OfflineMemories:
 
     # --- Preferences
 
-    def _preferences(self, said: ReadSentence) -> Iterator[Item]:
+    def _preferences(self, said: SentenceReading) -> Iterator[Item]:
         for stated in statements(said.text, said.line):
             if stated.relation not in ("LIKES", "DISLIKES", "PREFERS") or not stated.by_owner:
                 continue
@@ -188,7 +188,7 @@ class OfflineMemories:
 
     # --- Events
 
-    def _memory(self, said: ReadSentence, sentence: str, decision: Item | None) -> Item | None:
+    def _memory(self, said: SentenceReading, sentence: str, decision: Item | None) -> Item | None:
         """An event of the owner's life, or an answer to his open question."""
         answers = list(self._answers(said, sentence, decision))
         event = shapes.EVENT.search(sentence) if decision is None else None
@@ -216,7 +216,7 @@ class OfflineMemories:
             if mine.words and 2 * len(words_shared(mine, said)) >= len(mine.words):
                 yield {"type": "SUPPORTS", "to": {"id": known.handle}, "properties": {"strength": 0.5}}
 
-    def _places(self, said: ReadSentence, sentence: str) -> Iterator[Item]:
+    def _places(self, said: SentenceReading, sentence: str) -> Iterator[Item]:
         """Links to its project and its time."""
         context = project_of(sentence)
         if context is not None:
@@ -225,7 +225,7 @@ class OfflineMemories:
         if phrase is not None:
             yield {"type": "OCCURRED_DURING", "to": {"label": "TemporalMarker", "properties": {"description": phrase}}}
 
-    def _about(self, said: ReadSentence, sentence: str, event: re.Match[str] | None) -> Iterator[Item]:
+    def _about(self, said: SentenceReading, sentence: str, event: re.Match[str] | None) -> Iterator[Item]:
         for _, dossier in said.named:
             yield {"type": "MENTIONS", "to": {"label": "Entity", "properties": {"name": self.called(dossier)}}}
         for term in dict.fromkeys(shapes.KEYWORD.findall(sentence)):

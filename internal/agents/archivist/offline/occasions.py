@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from internal.agents.archivist.offline.bio_quotes import cleaned
 from internal.agents.archivist.offline.kinship import gender_fits, gender_of
-from internal.agents.archivist.offline.people import Dossier, Reading, ReadSentence
+from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, find_occasions
 from internal.language.kinship.words import Relation, relations
@@ -17,7 +17,7 @@ Candidate = tuple[int, int, Dossier | Relation]
 """The position of a person in a sentence, named by name or by a word of kinship."""
 
 
-def occasion_facts(said: ReadSentence, reading: Reading) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
+def occasion_facts(said: SentenceReading, reading: Reading) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
     """The occasions of one sentence as facts without their source, each with its person; None = the owner."""
     candidates = _candidates(said)
     language = text_language(said.text, reading.language)
@@ -30,7 +30,7 @@ def occasion_facts(said: ReadSentence, reading: Reading) -> Iterator[tuple[dict[
         yield _fact(found, dossier, said, reading.language), dossier
 
 
-def _fact(found: NamedOccasion, dossier: Dossier | None, said: ReadSentence, language: str) -> dict[str, Any]:
+def _fact(found: NamedOccasion, dossier: Dossier | None, said: SentenceReading, language: str) -> dict[str, Any]:
     day = day_words(found.month, found.day, language)
     dated = f"{day} {found.year}" if found.year else day
     what = occasion_words(found.kind, language)
@@ -44,7 +44,7 @@ def _fact(found: NamedOccasion, dossier: Dossier | None, said: ReadSentence, lan
     }
 
 
-def _candidates(said: ReadSentence) -> list[Candidate]:
+def _candidates(said: SentenceReading) -> list[Candidate]:
     """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's relatives."""
     named: list[Candidate] = [(one.start - said.start, one.end - said.start, dossier) for one, dossier in said.named]
     roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.role}

@@ -75,7 +75,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadSentence:
+class SentenceReading:
     """A sentence: the people it names, in order, and those it continues to speak of. `start` is its place in the line.
 
     `speaker` None is the owner. `kin` are the owner's known relatives whom it calls by kinship alone, by the meaning of
@@ -102,8 +102,8 @@ class Reading:
         self._recent: list[Dossier] = []
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
-        self.said: list[ReadSentence] = []
-        self.heard: list[ReadSentence] = []
+        self.said: list[SentenceReading] = []
+        self.heard: list[SentenceReading] = []
 
     def read_all(self, lines: Sequence[TranscriptLine]) -> None:
         """Reads lines one after another, each as corrected by a line that only corrects it."""
@@ -126,7 +126,7 @@ class Reading:
             sentence = line.text[start:end]
             continued = next(iter(self._continued(sentence)), None)
             kin = self._kin(sentence)
-            self.said.append(ReadSentence(line, start, sentence, inside, continued, kin=kin))
+            self.said.append(SentenceReading(line, start, sentence, inside, continued, kin=kin))
             self._sentence(line, sentence, inside)
             self._speak_of(kin.values())
 
@@ -143,7 +143,7 @@ class Reading:
         full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
         named = self._by_sentence([replace(one, circle=None) for one in full], line)
         for number, (start, end) in enumerate(sentences(line.text)):
-            self.heard.append(ReadSentence(line, start, line.text[start:end], named.get(number, []), None, speaker))
+            self.heard.append(SentenceReading(line, start, line.text[start:end], named.get(number, []), None, speaker))
 
     def _by_sentence(
         self, sightings: Sequence[NameMention], line: TranscriptLine

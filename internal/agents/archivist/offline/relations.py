@@ -7,7 +7,7 @@ from typing import Any, Final
 from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.archivist.offline.bio_quotes import asks, cleaned
 from internal.agents.archivist.offline.kinship import called_so, kin_before, meaning
-from internal.agents.archivist.offline.people import Dossier, ReadSentence
+from internal.agents.archivist.offline.people import Dossier, SentenceReading
 from internal.language.kinship.kinds import Kin, composed, kin_of_word, kin_word
 from internal.language.kinship.words import Relation
 from internal.language.names.mentions import NameMention
@@ -34,7 +34,7 @@ class OfflineRelations:
     def __init__(self, dossiers: Sequence[Dossier], people: Mapping[int, Person], called: Called) -> None:
         self._dossiers, self._people, self._called = dossiers, people, called
 
-    def facts(self, said: ReadSentence) -> Iterator[dict[str, Any]]:
+    def facts(self, said: SentenceReading) -> Iterator[dict[str, Any]]:
         """The relations that a sentence states beyond doubt, in the archivist's format."""
         if said.speaker is not None or asks(said.text) or shapes.HEDGES.search(said.text):
             return
@@ -52,7 +52,7 @@ class OfflineRelations:
                     "evidence": [said.line.number],
                 }
 
-    def _by_role(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
+    def _by_role(self, said: SentenceReading, mention: NameMention) -> tuple[Kin, str] | None:
         """The relation by the words beside a name, and the other person."""
         kin = [_present(role) for role in mention.kin]
         if not kin or kin[0] is None:
@@ -67,7 +67,7 @@ class OfflineRelations:
         whole = composed(kin[0].kind, kin[1].kind)
         return (Kin(whole, kin[0].gender), _OWNER) if whole is not None else None
 
-    def _to(self, kin: Kin, said: ReadSentence, name: str) -> tuple[Kin, str] | None:
+    def _to(self, kin: Kin, said: SentenceReading, name: str) -> tuple[Kin, str] | None:
         whom = [dossier for one, dossier in said.named if one.name == name]
         return (kin, self._called(whom[0])) if len(whom) == 1 else None
 
@@ -79,7 +79,7 @@ class OfflineRelations:
         found = [*map(self._called, spoken), *known]
         return found[0] if len(found) == 1 else None
 
-    def _by_verb(self, said: ReadSentence, mention: NameMention) -> tuple[Kin, str] | None:
+    def _by_verb(self, said: SentenceReading, mention: NameMention) -> tuple[Kin, str] | None:
         """The relation by a verb before the name, and the other person: "Маша замужем за Игорем"."""
         before = said.text[: mention.start - said.start]
         for kind, pattern in _PAIR.items():
@@ -89,7 +89,7 @@ class OfflineRelations:
                 return (Kin(kind), whom) if whom is not None else None
         return None
 
-    def _subject(self, said: ReadSentence, verb: int) -> str | None:
+    def _subject(self, said: SentenceReading, verb: int) -> str | None:
         for one, dossier in reversed(said.named):
             end = one.end - said.start
             if end <= verb and re.fullmatch(rf"\s+{shapes.ADVERBS}", said.text[end:verb], re.IGNORECASE):
@@ -100,7 +100,7 @@ class OfflineRelations:
         return self._called(kin) if kin is not None else None
 
 
-def _own_relation_text(kin: Kin, name: str, said: ReadSentence) -> str:
+def _own_relation_text(kin: Kin, name: str, said: SentenceReading) -> str:
     """The words of a relation to the owner, not the sentence's, which may state something else of the person."""
     language = text_language(said.text, "ru")
     if language == "en":

@@ -32,11 +32,11 @@ from internal.people.names import MAX_NAME
 MAX_LINKS: Final = 60
 """Most links of one memory in one reply; more come from a repeating model."""
 
-OWN: Final = frozenset({"Goal", "Preference", "Decision"})
+NEEDS_OWNER_LINE: Final = frozenset({"Goal", "Preference", "Decision"})
 """Labels that only the owner's own words can support."""
-OWN_WHEN_NEW: Final = OWN | {"Question"}
+NEEDS_OWNER_LINE_NEW: Final = NEEDS_OWNER_LINE | {"Question"}
 """Labels of new nodes that need the owner's words; the answer to a question may come from anybody."""
-OWN_WHEN_KNOWN: Final = OWN | {"Contradiction"}
+NEEDS_OWNER_LINE_KNOWN: Final = NEEDS_OWNER_LINE | {"Contradiction"}
 """Labels of known nodes that only the owner's words can change: only the owner settles a contradiction."""
 
 LINKS: Final[Mapping[str, Relationship]] = {
@@ -76,7 +76,7 @@ class MemoryReader(ItemReader):
         """One item of `memories`. Raises Refused."""
         evidence = self._said(raw)
         node = self._node(raw, _label_of(raw) or "")
-        if node.label in (OWN_WHEN_KNOWN if node.node_id else OWN_WHEN_NEW):
+        if node.label in (NEEDS_OWNER_LINE_KNOWN if node.node_id else NEEDS_OWNER_LINE_NEW):
             evidence = self._own(evidence, node.label)
         return ProposedMemory(node, self._links(raw.get("links"), node, evidence), evidence)
 
@@ -173,7 +173,9 @@ class MemoryReader(ItemReader):
         return ProposedLink(relationship.name, other, stated_only, outgoing)
 
     def _check_evidence(self, type: str, other: NodeRef, evidence: Sequence[int]) -> None:
-        owners = other.label in (OWN if other.node_id else OWN_WHEN_NEW) and (other.node_id is None or other.properties)
+        owners = other.label in (NEEDS_OWNER_LINE if other.node_id else NEEDS_OWNER_LINE_NEW) and (
+            other.node_id is None or other.properties
+        )
         if owners or type == "REVEALS":
             self._own(evidence, other.label)
 

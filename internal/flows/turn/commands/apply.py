@@ -109,7 +109,7 @@ class CommandFlow:
             acts = [await self._action(question.user, one) for one in found]
             nothing = any(_found_nothing(one, act) for one, act in zip(found, acts, strict=True))
             if nothing and self.read_first is not None and await self.read_first(question.user.user_id):
-                known = await self.database.glance(lambda c: tasks.pending(c, question.user.user_id))
+                known = await self.database.read_quickly(lambda c: tasks.pending(c, question.user.user_id))
                 found, only = await self._recognised(replace(question, tasks=tuple(known)), own, texts)
                 acts = [await self._action(question.user, one) for one in found]
         except (ModelUnavailable, LanguageCallFailed, NotFound) as error:

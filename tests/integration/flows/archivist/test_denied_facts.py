@@ -127,7 +127,7 @@ async def test_prompts_do_not_state_what_a_correction_replaced(stage: ErasingSta
     assert await bios(stage) == {"Pete": "A cousin. Plays chess."}
     assert await remembered(stage) == ["Pete, a cousin, was ill"]
     later = Snapshot(now=(SnapshotItem("Pete works at Nokia again", stage.talk.clock.now() + timedelta(1), ()),))
-    assert await stage.talk.read(hidings.unexplained) == {}
+    assert await stage.talk.read(hidings.orphaned_hidings) == {}
     await corrections.undo(user, done.fact.id)
     assert (await bios(stage), await remembered(stage)) == whole
     for words in ("Pete works at Ericsson", "My cousin Pete works at Nokia"):
