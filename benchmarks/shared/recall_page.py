@@ -255,6 +255,10 @@ model for three languages as its makers published it. Translations that are also
 ("час") cost one of 29 held-back multi-hop questions by words (0.558 to 0.518), none with vectors (0.672 to 0.669) and
 none of those that are learned from, so nothing bounds them.
 
+While translations were compared, nine of the held-back questions were printed; nothing was chosen by them. A chat about
+twelve topics with a small model's own long answers is a test: the owner's words on the tenth-last topic come first, by
+words only, and the answer beside them is shortened (`tests/integration/recall/test_long_answers.py`).
+
 **What still fails on BEAM.** Questions for an order or a summary need five to fourteen messages among dozens about the
 same project in the same words. Neither words nor the small embedder find descriptions instead of names ("the person who
 agreed to guide my essay") and the bot's own advice retold in other words.
