@@ -1,6 +1,6 @@
 """Which ordinary messages are taken for orders for somebody else, or are in doubt.
 
-    python -m benchmarks.discretion_set.ordinary
+python -m benchmarks.discretion_set.ordinary
 """
 
 import asyncio

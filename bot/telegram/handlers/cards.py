@@ -20,19 +20,23 @@ from bot.telegram.handlers.buttons import (
     TaskTap,
     button,
 )
+from bot.telegram.handlers.companion.birthdays import birthdays_shown
 from bot.telegram.handlers.companion.brief_button import brief_button
 from bot.telegram.handlers.companion.today import brief_shown
 from bot.telegram.handlers.empty_lists import nothing_yet
 from bot.telegram.handlers.facts.about_owner import about_owner
 from bot.telegram.handlers.facts.correct import choose_fact, sure_question
 from bot.telegram.handlers.facts.fact_text import fact_lines, number_rows, numbered, quotable, shorten
+from bot.telegram.handlers.groups.share import shared_shown
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.handlers.tasks.task_text import card_rows, task_line, when_words
 from bot.telegram.i18n import day, has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
+from internal.dialogue.model import Turn
 from internal.flows.turn.commands.model import ActionCard, Changed, ChangeTask, Correct, Forget, ShowTasks
 from internal.graph.model import Node
+from internal.language.commands.vocabulary import Page
 from internal.people.repository import by_ids
 from internal.tasks.model import Schedule, Task
 
@@ -125,8 +129,10 @@ class TelegramCards:
     def owner(self, connection: Connection, user: User, now: datetime) -> ActionCard:
         return _card(about_owner(connection, user, now))
 
-    def changes(self, connection: Connection, user: User, now: datetime) -> ActionCard:
-        return _card(changes_shown(connection, user, now))
+    def page(self, connection: Connection, user: User, page: Page, turn: Turn, now: datetime) -> ActionCard:
+        if page == "shared":
+            return _card((shared_shown(connection, user, (turn.bot_id, turn.chat_id)), []))
+        return _card((changes_shown if page == "changes" else birthdays_shown)(connection, user, now))
 
     def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> ActionCard:
         if len(people) == 1:

@@ -13,6 +13,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from sqlalchemy import Connection
@@ -29,6 +30,7 @@ from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
 from internal.language.discretion.recipients import (
+    for_the_asker,
     is_addressed,
     may_be_for_others,
     names_in_dative,
@@ -55,6 +57,8 @@ _LATEST: Final = 4
 """Messages before the order that it may lean on ("answer her"), whatever their words are."""
 _FOLLOWING: Final = 8
 """Words of a message that may be a wish about the order before it ("shorter, please")."""
+_ASKED_SINCE: Final = 3
+"""Questions of the owner to himself after an order, behind which a wish may still be about the order."""
 _LEAST: Final = 4
 """Words of a message that may be an order though it says nothing of writing."""
 _FOR_ANOTHER: Final = re.compile(r"\b(?:for|to|and|now|для|и|а|теперь|тоже|і|й|тепер|теж)\b", re.IGNORECASE)
@@ -104,9 +108,10 @@ class Discretion:
             return None
         worked_on = None
         if _only_a_wish(said):
-            earlier = await self._order_before(user_id, before)
+            asked_since = list(takewhile(lambda one: readers_of(one, None) == "owner", reversed(before)))[:_ASKED_SINCE]
+            earlier = await self._order_before(user_id, before[: len(before) - len(asked_since)])
             if earlier is not None and (earlier.certain or may_be_for_others(earlier.said)):
-                worked_on = earlier
+                worked_on = replace(earlier, certain=earlier.certain and not asked_since)
             elif not any(_tokens(said) & names for names in (await self._names(user_id)).values()):
                 return None
         if (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
@@ -121,10 +126,12 @@ class Discretion:
         somebody = is_addressed(said) or names_somebody(said) or meant is not None
         if not somebody and (readers == "others" or not written):
             somebody = await self._in_dative(said)
-        order = Order(found, meant, said, asked.text, readers == "others" and somebody, written or somebody)
+        certain = readers == "others" and (somebody or (written and not for_the_asker(said)))
+        strangers = set().union(*(forms for forms in names.values() if not _tokens(said) & forms))
+        order = Order(found, meant, said, asked.text, certain, written or somebody, strangers)
         if worked_on is not None:
             return _continued(worked_on, order)
-        if not before or len(said.split()) > _FOLLOWING or (order.certain and _stands_alone(said)):
+        if not before or len(said.split()) > _FOLLOWING or ((order.certain or written) and _stands_alone(said)):
             return order
         earlier = await self._order_before(user_id, before)
         return replace(order, certain=False) if earlier is None else _continued(earlier, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from internal.dialogue.snapshots.model import SnapshotItem
 from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
 from internal.language.discretion.recipients import Recipient, least_odds, words_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.language.text.spelling import words as listed
 from internal.people.model import Person
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -23,10 +24,11 @@ _NAMED: Final = 2
 """Rare words of the order in something that touches a topic, by which the owner names it himself."""
 _RARE: Final = 3
 """Sentences at most that hold a word by which two are about the same."""
+_OWNER: Final = listed("i i'm i've my me я мне меня мой моя мої мені мене мій")
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
-# Calibrated on the parts development and second of benchmarks/discretion_set; see docs/discretion.md.
-_SHOWN: Final = 2.5
+# Calibrated on the parts development, second and third of benchmarks/discretion_set; see docs/discretion.md.
+_SHOWN: Final = 1.5
 """Nearness to the order, less the log-odds of being private, from which a sentence is shown."""
 _PLAINEST: Final = -4.0
 """Log-odds of being private below which a sentence is no plainer."""
@@ -34,7 +36,7 @@ _PLAIN: Final = -1.5
 """Log-odds up to which it is shown where the order need not be about it."""
 _TOO_PRIVATE: Final = 0.5
 """Log-odds above which it is not shown however near it is."""
-_MOST: Final = 10
+_MOST: Final = 20
 """Sentences that an order may be about; the same told twice counts once."""
 _ALIKE: Final = 0.92
 _NAMED_NEAR: Final = 1.2
@@ -72,6 +74,8 @@ class Order:
     text: str
     certain: bool
     named: bool = True
+    strangers: Set[str] = frozenset()
+    """The forms of the names of people of whom it does not speak."""
 
 
 class RecipientFilter:
@@ -134,16 +138,22 @@ class RecipientFilter:
         said = (one for text in texts for one in sentences(text))
         return any("secret" in topics_of(one) or (by_vector and "secret" in self._topics(one)) for one in said)
 
+    def _is_of_another(self, sentence: str) -> bool:
+        """Whether a sentence speaks of somebody with whom the order has nothing to do, and not of the owner."""
+        words = set(re.findall(r"[\w'-]+", sentence.casefold()))
+        return not words.isdisjoint(self._order.strangers) and words.isdisjoint(_OWNER)
+
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
         recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
         position = self._position.get(sentence, 0)
         if touches and recipient.role in _TRUSTED_ROLES:
-            shown = touches <= recipient.knows
+            shown = touches <= recipient.knows and not self._is_of_another(sentence)
         elif about and self._order.certain:
             odds = self._odds(sentence)
             shown = near - max(_PLAINEST, odds) >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
+            shown = shown and (not touches or near >= _NAMED_NEAR)
         else:
             asked = not self._order.certain and near >= _MISSED and position < _NAMED
             shown = asked or self._odds(sentence) <= _PLAIN
@@ -201,4 +211,5 @@ def with_name_before(person: Person, sentence: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    return [one for one in map(str.strip, _SENTENCE.split(text)) if one]
+    """Without the quotation marks in which the snapshot quotes: they are no part of what is said."""
+    return [one for one in (part.strip(" \t“”") for part in _SENTENCE.split(text)) if one]

@@ -28,7 +28,7 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
     who = mentions(about, names)
     called = {name_key(part) for written in who.values() for part in written.split()}
     said = [word for word in content_words(about) if word not in called and not forms(word) & _IDLE]
-    verbs = {word for word in said if kind == "often" and any(wants_contact(form) for form in forms(word))}
+    verbs = {word for word in said if kind == "often" and (contact_verb(word) or any(map(wants_contact, forms(word))))}
     rest = [word for word in said if word not in verbs]
 
     def answers(line: str) -> bool:

@@ -1,10 +1,10 @@
 """Questions that a card answers: what the bot knows of the owner, what it is itself, and what is on at a time."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Final, get_args
 
 from internal.language.commands.vocabulary import (
     ALL,
@@ -20,6 +20,7 @@ from internal.language.commands.vocabulary import (
     VERBS,
     WORD,
     Command,
+    Page,
     forms,
     readings,
 )
@@ -39,6 +40,9 @@ _BRIEF: Final = pattern(rf"\b(?:{_any('brief')})\b")
 _LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 12
 _SHORT: Final = 8
+PAGES: Final[Mapping[Page, re.Pattern[str]]] = {page: pattern(_any(f"page_{page}")) for page in get_args(Page)}
+"""What asks for a whole page: of words of several classes it holds one each, in any order."""
+_NAMED: Final = pattern(r"(?<=[\w,] )(?!I\b)[A-ZА-ЯЁІЇЄҐ]\w+")
 _TO_YOU: Final = pattern(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")
 _WHO_AM_I: Final = pattern(_any("who_am_i"))
 WEEK: Final = pattern(_any("week"))
@@ -54,8 +58,9 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
     asks = folded.rstrip().endswith("?") or any(group & ASK for group in groups[:4])
     if asks_about_bot(folded):
         return Command("about_you", sure=True)
-    if _WHO_AM_I.fullmatch(folded):
-        return Command("about_me", sure=True)
+    pages = [page for page, words in PAGES.items() if words.search(folded) and not _NAMED.search(sentence)]
+    if pages or _WHO_AM_I.fullmatch(folded):
+        return Command(pages[0] if pages else "about_me", sure=True)
     if OF_ME.search(folded):
         tells = any(VERBS.get(form) == "tell" for group in groups for form in group)
         knows = any(group & KNOW for group in groups)
@@ -132,10 +137,11 @@ def _agenda(sentence: str, folded: str, at: datetime, language: Language) -> Com
 
 
 def days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
-    """The rest of this week, the next week, or the weekend."""
+    """The rest of this week, the seven days ahead, the next week, or the weekend."""
     midnight, weekday = at.replace(hour=0, minute=0, second=0, microsecond=0), at.weekday()
     end = max(5 - weekday, 0) + 7 * bool(week["later"])
     ahead, days = (7 - weekday, 7) if week["next"] else (end, 2) if week["end"] else (0, 7 - weekday)
+    days = 7 if week["ahead"] else days
     return TimeFound(midnight + timedelta(days=ahead), True, None, (week.span(),)), days
 
 

@@ -15,6 +15,7 @@ from internal.language.text.spelling import Language, name_key, words
 from internal.language.text.tables import any_of, table
 from internal.text_caches import cached
 
+Page = Literal["changes", "birthdays", "shared"]
 Kind = Literal[
     "forget",
     "forget_all",
@@ -29,6 +30,7 @@ Kind = Literal[
     "brief",
     "waiting",
     "promised",
+    Page,
 ]
 
 TABLE: Final = table(__package__, "verbs")

@@ -1,20 +1,21 @@
 """For whom the owner wants words: a text to write, or what to tell somebody."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import dropwhile, takewhile
-from pathlib import Path
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.patterns import ANOTHER
+from internal.language.text.spelling import words as listed
+from internal.language.text.tables import table
 from internal.language.text.unmarked_questions import may_ask_unmarked
 
-_FILE: Final = Path(__file__).with_name("recipients.json")
+_TABLE: Final = table(__package__, "recipients")
+_SHAPES: Final[dict[str, str]] = _TABLE["shapes"]
 _TOKEN: Final = re.compile(r"[^\W\d_][\w'-]*|[.,;:!?()\"«»—–\n]+")
 _REACH: Final = 6
 """Words after an order or a kind of text within which its addressee stands."""
@@ -25,37 +26,22 @@ _UNCLEAR, _UNCLEAR_CUED = -2.7, -5.0
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""
-_YES_OR_NO: Final = re.compile(
-    r"(?:(?:did|does|is|isn't|are|was|were|has|had|am) |(?:do|have) (?:i|you|we|they|my|the|our) )|(?:\S+ ){1,3}ли\b"
-)
-_FOR_ADVICE: Final = re.compile(
-    r"\b(?:can|could|shall|would|may|might|must) (?:i|we)\b|\bshould\b|\b(?:what|how) (?:to|about)\b|\b(?:бы|б)\b"
-    r"|\b(?!д[еі]ти\b)\w{2,}(?:ти|тися)\b"
-)
+_YES_OR_NO: Final = re.compile(_SHAPES["yes_or_no"])
+_FOR_ADVICE: Final = re.compile(_SHAPES["for_advice"])
 """What to do or say, which others may read; of words in -ти most are infinitives."""
-_INFINITIVE: Final = re.compile(
-    r"\b(?!(?:есть|опять|мать|память|часть|шесть|пять|очень|\w*[иео]сть|чуть|суть|кровать)\b)\w{2,}(?:ть|ться)\b"
-)
+_INFINITIVE: Final = re.compile(_SHAPES["infinitive"])
 """What to do or say in Russian; in Ukrainian -ть is what somebody does ("їздить")."""
 _UKRAINIAN: Final = re.compile(r"[іїєґ]|\b(?:що|хто|коли|де|куди|чому|чим|ким|як\w*|котр\w*|чи\w?)\b")
-_TO_THE_OWNER: Final = re.compile(
-    r"(?:please )?(?:(?:tell|show|advise) me|write down|(?:под|під)?скажи(?:,| мне| мені)|расскажи|розкажи"
-    r"|посоветуй|порадь|запиши)(?!\w)(?!.*\b(?:about me|обо мне|про меня|про мене|(?:what|how) to)\b)"
-)
+_AS_TEXT: Final = re.compile(_SHAPES["as_text"])
+"""How long a text is to be: what asks for that is no mere question."""
+_TO_THE_OWNER: Final = re.compile(_SHAPES["to_the_owner"])
 """Orders to tell the owner himself; only clear odds make them words for others."""
-_REMINDED: Final = re.compile(r"\b(?i:remind|напомни(?:ть)?|нагада(?:й|ти))\s+(?i:(?:the|my|our)\s+)?([^\W\d_][\w'-]*)")
+_REMINDED: Final = re.compile(r"\b(?i:remind|напомни(?:ть)?|нагада(?:й|ти))\s+([^\W\d_][\w'-]*)")
+_REMINDED_ONES: Final = listed("the my our his her their all everyone everybody him them")
 _POLITE: Final = re.compile(r",? ?\b(?:please|пожалуйста|будь ласка)\b,?", re.IGNORECASE)
-_HOW: Final = re.compile(
-    r"(?:(?:from now on|always|now|теперь|всегда|впредь|тепер|завжди|відтепер),? )*"
-    r"(?:answer|reply|respond|say|speak|read|(?:ответь|отвечай|скажи|говори|прочитай|прочти|відповідай|кажи|озвучь|озвуч)"
-    r"(?:те)?)(?P<how>(?: [\w'-]+){1,6}?)[ ,:;.!—-]*(?:(?<=[,:;.!—-] )(?P<rest>.+))?$",
-    re.IGNORECASE | re.DOTALL,
-)
+_HOW: Final = re.compile(_SHAPES["how"], re.IGNORECASE | re.DOTALL)
 _TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
-_FOR_SOMEBODY: Final = re.compile(
-    r"\b(?:to|for) (?!(?:me|us|myself|this|that|it|today|tonight|tomorrow|now|an?|sure|once|example|dinner|lunch)\b)"
-    r"(?:my |our |the )?[a-z]+"
-)
+_FOR_SOMEBODY: Final = re.compile(_SHAPES["for_somebody"])
 _OWNER_IN_DATIVE: Final = frozenset(("мне", "нам", "мені", "себе", "собі"))
 _SOMEBODY: Final = frozenset({"anim", "Name", "Surn", "NPRO"})
 _SHORT: Final = 2
@@ -97,7 +83,7 @@ class _Known:
 
 @cache
 def _known() -> _Known:
-    stored = json.loads(_FILE.read_text(encoding="utf-8"))
+    stored = _TABLE
     words = {name: frozenset(map(fold, stored[name])) for name in _Known.__slots__ if name not in ("roles", "same")}
     same = {stem: group[0] for group in stored["same"] for stem in group}
     roles = stored["roles"].items()
@@ -116,7 +102,7 @@ def asks_for_himself(text: str) -> bool:
     """Whether a message asks what is or was, and neither for words nor what to do: its answer is for the owner."""
     known, words = _known(), [one for one in _TOKEN.findall(fold(text)) if one[0].isalpha()]
     asked = " ".join(dropwhile(lambda one: one in known.before_asks, words))
-    if asked.split(" ")[0] not in known.asks and not _YES_OR_NO.match(asked):
+    if (asked.split(" ")[0] not in known.asks and not _YES_OR_NO.match(asked)) or _AS_TEXT.search(asked):
         return False
     of_past = not {"did", "does"}.isdisjoint(words)
     advice = _FOR_ADVICE.search(asked) or (_INFINITIVE.search(asked) and not _UKRAINIAN.search(asked))
@@ -150,8 +136,8 @@ def _only_reads(text: str) -> bool:
 
 def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
-    cued = may_be_for_others(text)
     words = fold(text)
+    cued = may_be_for_others(text) or _AS_TEXT.search(words) is not None
     reminded = is_reminder(text) and _reminds_others(text)
     if is_reminder(text) != reminded or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
         return "owner"
@@ -159,9 +145,14 @@ def readers_of(text: str, odds: float | None) -> Readers:
         return "owner"
     if odds is None or odds >= least_odds(text):
         return "others" if cued or odds is not None else "unclear"
-    if _TO_THE_OWNER.match(words):
+    if for_the_asker(text):
         return "owner"
     return "unclear" if reminded or odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
+
+
+def for_the_asker(text: str) -> bool:
+    """Whether a message begins as one that orders something to be told to its author: "explain", "tell me"."""
+    return _TO_THE_OWNER.match(fold(text)) is not None
 
 
 def least_odds(text: str) -> float:
@@ -174,7 +165,7 @@ def least_odds(text: str) -> float:
         return _SURE
     if may_be_for_others(text) and is_addressed(text):
         return _ADDRESSED
-    return _CLEAR if _TO_THE_OWNER.match(fold(text)) else _CUED if may_be_for_others(text) else _PLAIN
+    return _CLEAR if for_the_asker(text) else _CUED if may_be_for_others(text) else _PLAIN
 
 
 def is_addressed(text: str) -> bool:
@@ -184,7 +175,11 @@ def is_addressed(text: str) -> bool:
         return True
     reaches = [(index, _reach(known, tokens, index)) for index, one in enumerate(tokens) if one in known.orders]
     written = _TOKEN.findall(text)
-    named = any(one[:1].isupper() for index, reach in reaches for one in written[index + 1 : index + 1 + len(reach)])
+    named = any(
+        one[:1].isupper() and not one[1:].isupper()
+        for index, reach in reaches
+        for one in written[index + 1 : index + 1 + len(reach)]
+    )
     return named or any(_role(known, reach) for _, reach in reaches)
 
 
@@ -240,7 +235,10 @@ def is_reminder(text: str) -> bool:
 def _reminds_others(text: str) -> bool:
     """Whether somebody else is to be reminded: his name or role stands right behind the word."""
     found = _REMINDED.search(text)
-    return found is not None and (found[1][0].isupper() or _role(_known(), [fold(found[1])]) is not None)
+    if found is None:
+        return False
+    named = found[1][0].isupper() or fold(found[1]) in _REMINDED_ONES
+    return named or _role(_known(), [fold(found[1])]) is not None
 
 
 def words_of(text: str) -> frozenset[str]:

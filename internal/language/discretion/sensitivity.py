@@ -14,8 +14,8 @@ TOPICS: Final[tuple[Topic, ...]] = ("health", "money", "legal", "intimate", "sec
 _FILE: Final = Path(__file__).with_name("topics.json")
 _QUOTES: Final = str.maketrans({"’": "'", "ʼ": "'", "ё": "е"})
 _AMOUNT: Final = re.compile(
-    r"[$€£₴₽]\s?\d|\d[\d  .,]*\s?(?:k\b)?\s?(?:[$€£₴₽]|dollars?\b|euros?\b|bucks\b|usd\b|eur\b|uah\b|rub\b|грн\b|"
-    r"гривен|гривн|руб|доллар|долар|евро\b|євро\b|тысяч|тисяч|баксов|баксів)"
+    r"[$€£₴₽]\s?\d|\b\d{2,3}k\b|\d[\d  .,]*\s?(?:k\b)?\s?(?:[$€£₴₽]|dollars?\b|euros?\b|bucks\b|usd\b|eur\b|uah\b|rub\b"
+    r"|грн\b|гривен|гривн|руб|доллар|долар|евро\b|євро\b|тысяч|тисяч|баксов|баксів)"
 )
 """Sums of money."""
 

@@ -17,6 +17,7 @@ from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
 from internal.language.dates.units import blank_out
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
+from internal.language.text.tables import table
 
 OWNER: Final = -1
 """The value of `whose` for the owner."""
@@ -35,31 +36,15 @@ _N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNT
 _YEARS: Final = r"(?:лет|год\w{0,2}|рок\w{0,2}|рік|years?)"
 _TOGETHER: Final = r"(?:вместе|разом|together|женат\w*|замужем|married|в браке|у шлюбі|одружен\w*|пожени\w+)"
 
-_SHAPES: Final[Sequence[tuple[str, str]]] = (
-    ("memorial", r"(?:годовщин\w+|річниц\w+|\w*лет\w+|anniversary)\s+(?:of\s+)?(?:\w+['’]?s?\s+)?(?:смерти|смерті"
-                 r"|гибели|загибелі|death|passing)|поминк\w+|поминки"),
-    ("anniversary", rf"годовщин\w+|річниц\w+|anniversary|{_N}[-\s]+{_YEARS}\s+(?:\w+\s+){{0,2}}{_TOGETHER}"
-                    rf"|{_TOGETHER}\s+(?:уже|вже|for|already)?\s*{_N}\s+{_YEARS}"),
-    ("birthday", r"(?:день|дн[её]м|дня|дню|дне|дні|днями|дней) рожд\w+|(?:день|днем|дня|дню|дні) народж\w+|др|днюх\w+"
-                 r"|именинни[кц]\w*|іменинни[кц]\w*|уродин\w*|birth\s?days?|b-?day|юбиле\w+|ювіле\w+"
-                 rf"|(?:исполн\w+|виповн\w+|стукн\w+|(?:turn|hit|reach)(?:s|es|ed|ting|ing)?|will be)"
-                 rf"\s+(?:уже\s+|вже\s+|the big\s+)?{_N}(?:-oh)?"
-                 rf"(?!\s*(?:%|meters|degrees|{'|'.join(MONTHS)}))|(?:будет|буде)\s+{_N}(?:\s+{_YEARS}|\s*[.,!]?$)"
-                 rf"|(?<=завтра )(?:\w+ )?{_N}\s+{_YEARS}\s*[.,!]?$"
-                 rf"|(?:\d+[-\s]?|{'|'.join(_TENS_IN_WORDS.values())})(?:лети[ею]|річч[яю])"
-                 rf"|(?<=['’]s )\d{{1,3}}(?:th|st|nd|rd)(?=\s+(?:is|was|on|this|next|today|tomorrow)\b|\s*[.,!]?$)"
-                 r"|родил(?:ся|[аио]сь)|народи(?:вс[яь]|лас[яь]|лос[яь]|лис[яь])|born"
-                 r"|исполн(?:ится|яется|илось)|виповн(?:иться|юється|илося|илось)|стукн(?:ет|уло|е)"),
-    ("name_day", r"именин\w*|іменин\w*|(?:день|дня|днем|дн[её]м) ангела|name[\s-]?day"),
-    ("wedding", r"свадьб\w*|весілл\w*|wedding|(?:gets?|getting|got|be|is|are) married|marry(?:ing)?|marries"
-                r"|(?:tie|tied|ties|tying) the knot|nuptials|венча\w+|вінча\w+"
-                r"|жен(?:ится|имся|юсь|ятся)|(?:выходит|выхожу|выйдет) замуж|виходить заміж|одруж\w+|расписыва\w+"
-                r"|розпису\w+|пожени(?:лись|лся|лась)|побра(?:лис[яь]|вс[яь]|лас[яь])|got married"),
-    ("graduation", r"выпускн(?:ой|ого|ому|ым|ом)|випускн\w+|graduat(?:ion|es|ing)"),
-    ("christening", r"крестин\w*|хрестин\w*|christening|baptism"),
-    ("housewarming", r"новосель\w+|новосілл\w+|house-?\s?warming"),
-)  # fmt: skip
-_WORD: Final = pattern("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES), re.IGNORECASE)
+_WORDS: Final = table(__package__, "occasions")
+"""The shapes of occasions, with placeholders for numbers and the like."""
+_PLACES: Final = {
+    "NUMBER": _N, "YEARS": _YEARS, "TOGETHER": _TOGETHER, "MONTHS": "|".join(MONTHS),
+    "TENS": "|".join(_TENS_IN_WORDS.values()),
+}  # fmt: skip
+_PLACE: Final = re.compile("|".join(_PLACES))
+_SHAPES: Final = {kind: _PLACE.sub(lambda match: _PLACES[match[0]], shape) for kind, shape in _WORDS["shapes"].items()}
+_WORD: Final = pattern("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES.items()), re.IGNORECASE)
 _AGE: Final = pattern(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
 _OF_AGE: Final = pattern(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
 _COUNT: Final = pattern(rf"\b{_N}(?:-oh)?(?!\w*[^\W\d])|\b{_N}(?=лети|річч)|\d+", re.IGNORECASE)
@@ -67,17 +52,8 @@ _VISITED: Final = pattern(r"\b(?:на|к|ко|до|после|після|пер�
 _GOVERNED: Final = pattern(
     r"\b(?:на|к|ко|до|по|про|о|с|со|з|із|for|to|at|with|on|about|of)\s+(?:\S+\s+){0,2}$", re.IGNORECASE
 )
-_DOUBT: Final = pattern(
-    r"\b(?:кажется|наверн\w+|может быть|возможно|вроде|не помню|не знаю|здається|мабуть|можливо|ніби|не пам['’]ятаю"
-    r"|maybe|perhaps|might|probably|i think|i guess|don['’]t remember|not sure|if|если|якщо|якби|фильм\w*|фільм\w*"
-    r"|роман[а-я]?|movie|novel|in the book|перенес\w+|отмени\w+|скасува\w+|cancel\w+|postpone\w*)\b",
-    re.IGNORECASE,
-)
-_PAST: Final = pattern(
-    r"\b(?:был[аои]?|бул[аои]|був|отме(?:тил|чал)\w*|праздновал\w*|отпраздновал\w*|святкува\w+|відсвятк\w+|исполнил\w+"
-    r"|виповнил\w+|прош[её]л|прошл[аио]|минул\w*|was|were|had|turned|celebrated|got)\b",
-    re.IGNORECASE,
-)
+_DOUBT: Final = pattern(_WORDS["doubt"], re.IGNORECASE)
+_PAST: Final = pattern(_WORDS["past"], re.IGNORECASE)
 _MINE: Final = (
     r"\b(?:my|our|мой|моя|мо[её]|моего|мій|моє|мого|наш\w{0,2}|нашого|нашої|у меня|у мене|у нас|мы|ми|мне|мені|we|i)\s+"
     r"(?:\S+\s+){0,2}$"

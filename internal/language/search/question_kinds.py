@@ -11,22 +11,11 @@ from typing import Final
 from internal.language.dates.normalise import canonical
 from internal.language.dates.questions import dated_question_plainly
 from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.tables import any_of
 
-_WHEN: Final = re.compile(
-    r"^\W*(?:(?:а|и|і|й|so|and|but)\s+)?(?:when|(?:in\s+|on\s+)?(?:what|which)\s+(?:year|month|date|day|week|season|weekday)"
-    r"|когда|(?:в|во|на)?\s*как(?:ом|ого|ой|ую|ие)\s+(?:год|месяц|числ|день|дн|недел|дат)\w*"
-    r"|коли|(?:в|у|на)?\s*як(?:ому|ого|ій|ий|а|у)\s+(?:ро[кц]|місяц|числ|день|дн|тиж|дат)\w*)(?!\w)"
-)
-_MANY: Final = re.compile(
-    r"(?<!\w)(?:how\s+(?:many|much|long|often|old|far|big|tall|late)|what\s+(?:number|age|price|percentage)"
-    r"|сколько|скольк(?:их|им|ими)|во\s+сколько|как\s+(?:долго|часто|давно)|скільки|скількох|як\s+(?:довго|часто|давно))(?!\w)"
-)
-_PLACE_OR_PERSON: Final = re.compile(
-    r"^\W*(?:(?:а|и|і|й|so|and|but)\s+)?(?:(?:\w{1,4}\s+)?(?:where|who|whom|whose|(?:which|what)\s+(?:city|country|place|state|town"
-    r"|island|village|person|friend))"
-    r"|(?:\w{1,3}\s+)?(?:где|куда|откуда|кто|кого|кому|кем|ком|чей|чья|чье|чьи|как(?:ом|ой|ая|ую)\s+(?:город|стран|мест|деревн)\w*)"
-    r"|(?:\w{1,3}\s+)?(?:де|куди|звідки|хто|ким|чий|чия|чиє|чиї|як(?:ому|ій|а|у|е)\s+(?:міст|країн|місц|сел)\w*))(?!\w)"
-)
+_WHEN: Final = re.compile(any_of("internal.language.search", "asks_when"))
+_MANY: Final = re.compile(any_of("internal.language.search", "asks_many"))
+_PLACE_OR_PERSON: Final = re.compile(any_of("internal.language.search", "asks_place_or_person"))
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _MONTH: Final = re.compile(r"month(\d+)")

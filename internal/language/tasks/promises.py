@@ -18,7 +18,10 @@ from internal.language.text.spelling import Language, sentences, tokens
 _DEEDS: Final = pattern(rf"\b(?:{any_of('deeds')})\b|\b(?:{any_of('deeds_inflected')})")
 """Deeds for somebody, without words that call them a promise."""
 _VISITS: Final = pattern(any_of("visits"))
-_ROLE: Final = pattern(r"(?:(?:the|my|our|a|an)\s+)?([a-z]+(?:[eo]r|ist|ian|man|lord|lady|nurse|vet|guy))\b")
+_ROLE: Final = pattern(
+    r"(?:(?:the|my|our|a|an)\s+)?(?:(?!is\b)[a-z]+\s+)?([a-z]+(?:[eo]r|ist|ian|man|men|lord|lady|tant|dent)"
+    r"|guys?|nurse|vet|crew|team|people|company|office|shop|bank|school|clinic|council)\b(?:\s+from\s+(?:the\s+)?\w+)?"
+)
 """A person named by a job, at the beginning of an English sentence: "the plumber"."""
 _VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
 _SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
@@ -28,6 +31,8 @@ _FOR_OWNER: Final = pattern(r"\b(?:me|us|мне|нам|мені)\b")
 _CONCERNS_OWNER: Final = pattern(r"\b(?:me|us|меня|мне|нас|нам|мене|мені)\b")
 _STATE: Final = pattern(r"(?:be|have|stay|live|буд|жит|остан|залиш)")
 _DEADLINE: Final = pattern(r"(?:до|к|by)\b")
+_UNTIL: Final = pattern(r"\b(?:до|к|by)(?: {3,}|\W*$)")
+"""What stands before a deadline that is blanked out."""
 _BY_OWNER: Final = pattern(r"\b(?:i|we|you|я|мы|ми|ты|ти|вы|ви)\b(?!')")
 _WILL: Final = (
     r"\s*(?:that\s+)?(?:he|she|they|it)(?:'?d|'?ll|'?(?:s|re) going to|\s+(?:would|will|(?:is|are) going to))\s+"
@@ -86,14 +91,17 @@ def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None
     """A promise, debt or announcement with a verb that says so."""
     folded = fold(sentence)
     time = find_time(sentence, at, language)
-    bare = blank_out(folded, time.spans if time is not None else ())
+    spans = time.spans if time is not None else ()
+    kept = [one.end() if (one := _DEADLINE.match(folded, start)) else start for start, _ in spans]
+    bare = blank_out(folded, [(start, end) for start, (_, end) in zip(kept, spans, strict=True)])
     shapes = ((_VOWED, _vow_start), (_OWES, _debt_start), (_BORROWED, _loan_start), (_SAID, _would))
     matches = [(match, shape, reads) for shape, reads in shapes if (match := shape.search(folded))]
     for match, shape, reads in sorted(matches, key=lambda one: one[0].start()):
         if _BY_OWNER.search(_clause(folded[: match.start()])):
             continue
         who, behind = _subject(sentence, bare, match)
-        if who is None and not _FOR_OWNER.search(folded):
+        somebody = time is not None and match[0].rstrip().endswith("ли")  # "обещали привезти": whoever they are
+        if who is None and not somebody and not _FOR_OWNER.search(folded):
             continue
         offset = reads(bare, match, behind)
         what = " ".join(blank_out(sentence, time.spans if time else ())[offset:].split()) if offset is not None else ""
@@ -153,7 +161,8 @@ def _loan_start(bare: str, match: re.Match[str], behind: int) -> int | None:
 
 def _would(bare: str, match: re.Match[str], behind: int) -> int | None:
     found = _WOULD.match(bare, behind)
-    return found.end() if found is not None and _DEEDS.match(bare[found.end() :].lstrip()) else None
+    deed = found is not None and (_DEEDS.match(bare[found.end() :].lstrip()) or _UNTIL.search(bare))
+    return found.end() if found is not None and deed else None
 
 
 def _by_future(sentence: str, at: datetime, language: Language) -> Promised | None:
@@ -173,8 +182,9 @@ def _by_future(sentence: str, at: datetime, language: Language) -> Promised | No
         time = find_time(sentence[offset:], at, language)
         deed, spans = fold(what).lstrip(), time.spans if time is not None else ()
         until = any(_DEADLINE.match(folded, offset + start) for start, _ in spans)
+        does_now = match["will"] and match["will"].strip() in ("is", "are", "'s", "'re")  # a future only with its time
         timely = spans and (until or _CONCERNS_OWNER.search(deed)) and not _STATE.match(deed)
-        does = (_DEEDS.match(deed) and (named or spans)) or (job and spans and _VISITS.match(deed))
+        does = (_DEEDS.match(deed) and ((named and not does_now) or spans)) or (job and spans and _VISITS.match(deed))
         if (timely or does) and (match["will"] or _will(what, language)):
             return Promised(name, _without_time(what, sentence, offset, time), time)
     return None

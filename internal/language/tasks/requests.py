@@ -84,12 +84,7 @@ _ALARM_AT: Final = pattern(
 _ONLY_ASKED: Final = pattern(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
 _LET_FORGET: Final = pattern(r"забыть|забути|forget")
 _UNWANTED: Final = pattern(any_of("unwanted"))
-_ASKING: Final = pattern(
-    rf"^[\s,:—-]*(?:{POLITE})?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
-    r"|where|why|how|which|if|whether"
-    r"|кто|кого|кому|как|какой|какая|какое|какие|каков\w*|когда|где|куда|откуда|сколько|почему|зачем|чей|чья|чем|чём|ли"
-    r"|хто|кого|кому|як|який|яка|яке|які|якого|якої|коли|де|куди|звідки|скільки|чому|навіщо|чий|чия|чим|чому)\b"
-)
+_ASKING: Final = pattern(rf"^[\s,:—-]*(?:{POLITE})?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:{any_of('asking')})\b")
 _POLITE: Final = pattern(r"\b(?:can|could|would|will|можешь|мог бы|могла бы|можеш|міг би|могла б)\b|ишь|єш")
 _THAT: Final = pattern(r"^[\s,:—-]*(?:о том,?\s+|про те,?\s+)?(?:что|що)\b")
 _OF: Final = pattern(r"^\s+of\b")
@@ -109,7 +104,7 @@ _PROMISED_EN: Final = pattern(
     r"(?:\b(?:i|we)(?:'ve|\s+have)?\s+|^\W*)(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
     r"|(?P<owe>owe)|(?P<told>told|said))"
     rf"(?:\s+(?P<whom>(?!(?:to|that|{_I_WILL})\b)[^\W\d_][\w'-]*(?:\s+(?!(?:to|that|{_I_WILL}|an?|the|some)\b)[^\W\d_][\w'-]*){{0,2}}))?"
-    rf"\s+(?P<link>to|(?:that\s+)?(?:{_I_WILL})|(?=[\d$€£]|(?:an?|the|some|my|our)\s))\s*(?=\S)"
+    rf"\s+(?P<link>to|(?:that\s+)?(?:{_I_WILL})|(?=[\d$€£]|(?:an?|the|some|my|our|another|one|two|three|four|five|six|ten|half)\s))\s*(?=\S)"
 )
 _PROMISED: Final = pattern(any_of("promised"))
 _SAID: Final = rf"(?:(?:по)?обещал[аи]?|(?:по)?обіця(?:в|ла|ли)|{any_of('said')})\b"

@@ -1,10 +1,12 @@
 """/birthdays: the occasions of the next year as a list, a file, and an address for calendars."""
 
+from datetime import datetime
 from enum import StrEnum
 
 from aiogram import F, Router
 from aiogram.filters import Command
 from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.buttons import Button, Owned, Rows, button
@@ -34,14 +36,17 @@ class CalendarButton(Owned, prefix="ca", command="/birthdays"):
 async def birthdays(message: Message, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     await services.archival.read_now(user.user_id)  # messages of the last moments count too
-    found = await services.read(lambda c: year_ahead(c, user, now=now))
-    if not found:
-        await chat.say(phrase(user.lang, "birthdays-none"))
-        return
-    today = local_day(user, now)
+    await chat.say(*await services.read(lambda c: birthdays_shown(c, user, now)))
+
+
+def birthdays_shown(connection: Connection, user: User, now: datetime) -> tuple[str, Rows]:
+    """The occasions of the next year, with the buttons for a file and an address."""
+    found, today = year_ahead(connection, user, now=now), local_day(user, now)
     lines = [f"• {occasion_line(user, one, today)}" for one in found[:_SHOWN]]
+    if not lines:
+        return phrase(user.lang, "birthdays-none"), []
     rows: Rows = [[_button(user, CalendarTap.FILE), _button(user, CalendarTap.LINK)]]
-    await chat.say("\n".join([phrase(user.lang, "birthdays-title"), "", *lines]), rows)
+    return "\n".join([phrase(user.lang, "birthdays-title"), "", *lines]), rows
 
 
 async def file_pressed(query: CallbackQuery, chat: Chat, services: Services) -> None:

@@ -119,15 +119,14 @@ async def _pass_on(
 
 
 async def log(message: Message, chat: Chat, services: Services) -> None:
-    """Lists what was shared, when and where, the latest first, with the current words of the dialogue."""
-    user = chat.user
+    await chat.say(await services.read(lambda c: shared_shown(c, chat.user, (chat.bot_id, chat.chat_id))))
 
-    def work(connection: Connection) -> list[str]:
-        found = disclosures.listing(connection, user.user_id, limit=_OFFERED)
-        return [_logged(connection, user, one, (chat.bot_id, chat.chat_id)) for one in found]
 
-    lines = await services.read(work)
-    await chat.say("\n".join([phrase(user.lang, "shared" if lines else "shared-nothing"), *lines]))
+def shared_shown(connection: Connection, user: User, address: tuple[int, int]) -> str:
+    """What was shared, when and where, the latest first, with the current words of the dialogue."""
+    found = disclosures.listing(connection, user.user_id, limit=_OFFERED)
+    lines = [_logged(connection, user, one, address) for one in found]
+    return "\n".join([phrase(user.lang, "shared" if lines else "shared-nothing"), *lines])
 
 
 def _logged(connection: Connection, user: User, one: Disclosure, address: tuple[int, int]) -> str:

@@ -35,8 +35,8 @@ from internal.flows.turn.commands.model import (
     Forget,
     Remember,
     ShowBrief,
-    ShowChanges,
     ShowOwner,
+    ShowPage,
     ShowTasks,
     Undone,
 )
@@ -116,7 +116,7 @@ class CommandFlow:
             log.warning("commands_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
             return NO_COMMANDS
         actions_ = [one for one in acts if one is not None]
-        asks = any(isinstance(one, ShowOwner | ShowTasks | ShowBrief) for one in actions_)
+        asks = any(isinstance(one, ShowOwner | ShowTasks | ShowBrief | ShowPage) for one in actions_)
         whole = only and len(own) == len(question.asked) and None not in acts
         return Commands(actions_, bool(actions_) and whole and not (asks and self.converses))
 
@@ -139,7 +139,7 @@ class CommandFlow:
     async def _action(self, user: User, one: Recognised) -> Action | None:
         if one.kind in ("cancel", "done", "move") or (one.kind == "show" and not self.converses):
             asked = ChangeTask(one.kind, one.tasks, one.time, one.every, one.sure, one.last)
-            unknown: Action | None = ShowChanges() if one.last else None if self.converses else asked
+            unknown: Action | None = ShowPage() if one.last else None if self.converses else asked
             return asked if one.tasks else unknown
         himself = user.user_id > 0  # in a group "me" is who speaks
         match one.kind:
@@ -149,7 +149,7 @@ class CommandFlow:
                 return Forget(everything=True)
             case "name" if himself:
                 return CallOwner(one.words)
-            case "agenda" | "brief" | "waiting" | "promised":
+            case "agenda" | "brief" | "waiting" | "promised" | "changes" | "birthdays" | "shared":
                 return await (self._open_ends(user, one) if one.kind in _OPEN_ENDS else self._on_days(user, one))
             case _:
                 return ShowOwner() if himself and one.kind == "about_me" else None
@@ -161,10 +161,10 @@ class CommandFlow:
         found = any(_is_due_within(task, asked) for task in pending)
         return replace(asked, none=not found) if found or not one.tasks else None
 
-    async def _on_days(self, user: User, one: Recognised) -> ShowTasks | ShowBrief:
+    async def _on_days(self, user: User, one: Recognised) -> ShowTasks | ShowBrief | ShowPage:
         """The tasks of some days, and what the owner said of them; nothing is quoted while a name may be forgotten."""
         asked = _agenda(one, user)
-        if isinstance(asked, ShowBrief) or asked.first is None or asked.last is None or user.user_id < 0:
+        if not isinstance(asked, ShowTasks) or asked.first is None or asked.last is None or user.user_id < 0:
             return asked
 
         def said(connection: Connection) -> list[tuple[str, datetime]]:
@@ -247,7 +247,7 @@ class CommandFlow:
             event = events.append(connection, "wish_understood", source=source, now=now, user_id=user.user_id, **known)
             author = TaskAuthor(source, now, time_of_day(self.whole_day_at), {**links, "caused_by": event})
             try:
-                cards.append(self._done(connection, user, one, author))
+                cards.append(self._done(connection, question, one, author))
                 if isinstance(one, ChangeTask) and one.how == "done" and len(one.tasks) == 1:
                     react(connection, question.turn, question.asked[-1], "👌", now)
             except Refused as refusal:
@@ -256,8 +256,8 @@ class CommandFlow:
                 cards.append(self.cards.refused(user, "other"))
         return cards
 
-    def _done(self, connection: Connection, user: User, asked: Action, author: TaskAuthor) -> ActionCard:
-        now, user_id = author.now, user.user_id
+    def _done(self, connection: Connection, question: PromptInputs, asked: Action, author: TaskAuthor) -> ActionCard:
+        user, now, user_id = question.user, author.now, question.user.user_id
         match asked:
             case Forget():
                 card = self.cards.forget(connection, user, asked)
@@ -280,8 +280,8 @@ class CommandFlow:
                 card = self.cards.brief(connection, user, asked.people, now)
             case ShowOwner():
                 card = self.cards.owner(connection, user, now)
-            case ShowChanges():
-                card = self.cards.changes(connection, user, now)
+            case ShowPage():
+                card = self.cards.page(connection, user, asked.name, question.turn, now)
             case ShowTasks():
                 found = [one for one in tasks.pending(connection, user_id) if _is_due_within(one, asked)]
                 card = self.cards.tasks(user, asked, found, now)
@@ -376,7 +376,9 @@ def change_task(connection: Connection, task: Task, how: str, schedule: Schedule
     return actions.reschedule(connection, user_id, task.id, schedule, author)
 
 
-def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief:
+def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief | ShowPage:
+    if one.kind in ("changes", "birthdays", "shared"):
+        return ShowPage(one.kind)
     if one.kind == "brief":
         return ShowBrief(one.people[:OFFERED])
     if one.time is None:

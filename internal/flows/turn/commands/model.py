@@ -9,9 +9,11 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.dialogue.mailbox.model import Rendered
+from internal.dialogue.model import Turn
 from internal.flows.correcting.facts import CorrectedFact
 from internal.graph.model import Node
 from internal.knowledge.model import Fact
+from internal.language.commands.vocabulary import Page
 from internal.language.tasks.times import TimeFound
 from internal.people.model import Person
 from internal.tasks.model import Schedule, Task, TaskKind
@@ -97,8 +99,10 @@ class ShowBrief:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowChanges:
-    """Lists what changed lately, each with a button that takes it back."""
+class ShowPage:
+    """Shows a page that a command of the same name shows too: birthdays, what was shared, what can be taken back."""
+
+    name: Page = "changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class Undone:
     """Says that nothing was done, where a reply claimed it."""
 
 
-Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | ShowBrief | ShowChanges | Undone
+Action = Forget | ChangeTask | CallOwner | Correct | Remember | ShowOwner | ShowTasks | ShowBrief | ShowPage | Undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ class Cards(Protocol):
 
     def brief(self, connection: Connection, user: User, people: Sequence[int], now: datetime) -> ActionCard: ...
 
-    def changes(self, connection: Connection, user: User, now: datetime) -> ActionCard: ...
+    def page(self, connection: Connection, user: User, page: Page, turn: Turn, now: datetime) -> ActionCard: ...
 
     def tasks(self, user: User, asked: ShowTasks, found: Sequence[Task], now: datetime) -> ActionCard: ...
 
@@ -197,6 +201,6 @@ _NOTED: Final = {
     ShowOwner: "to see what is known of the owner",
     ShowBrief: "to know about somebody before a meeting",
     ShowTasks: "to see the tasks of that time",
-    ShowChanges: "to take something back",
+    ShowPage: "to see a page of what is kept",
     Undone: "",
 }

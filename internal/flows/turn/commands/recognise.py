@@ -12,7 +12,15 @@ from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.amendments import amended, amending
 from internal.language.commands.claims import find_claims, task_of
 from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
-from internal.language.commands.vocabulary import ALL, TASK_WORDS, WORD, Command, content_words, forms
+from internal.language.commands.vocabulary import (
+    ALL,
+    TASK_WORDS,
+    WORD,
+    Command,
+    Kind as CommandKind,
+    content_words,
+    forms,
+)
 from internal.language.dates.units import blank_out, fold
 from internal.language.kinship.words import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
@@ -24,21 +32,7 @@ from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
-Kind = Literal[
-    "forget",
-    "forget_all",
-    "cancel",
-    "done",
-    "move",
-    "show",
-    "name",
-    "about_me",
-    "about_you",
-    "agenda",
-    "brief",
-    "waiting",
-    "promised",
-]
+Kind = Literal[CommandKind, "done"]
 
 MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
@@ -211,7 +205,7 @@ def _resolved(
     command: Command, message_id: str, titles: Mapping[str, str], people: Sequence[Person], quoted: str
 ) -> Recognised | None:
     kind = command.kind
-    if kind in ("forget_all", "name", "about_me", "about_you", "agenda"):
+    if kind in ("forget_all", "name", "about_me", "about_you", "agenda", "changes", "birthdays", "shared"):
         return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
     if kind in ("waiting", "promised"):
         words = content_words(command.about)

@@ -102,6 +102,16 @@ async def test_what_names_no_reader_is_no_certain_order(discreet: Talk, text: st
     assert (order is not None and order.certain) is certain
 
 
+async def test_a_wish_reaches_an_order_behind_questions_of_the_owner(discreet: Talk) -> None:
+    """It may be about either: in doubt what is private stays out, the latest lines of the dialogue stay."""
+    assert discreet.discretion is not None
+    before = ["Write my boss why Tom must not miss his injections", "what do I know about Tom?"]
+    order = await discreet.discretion.order(OWNER, Asked("shorter", "shorter", before))
+    assert order is not None
+    assert (order.said, order.certain) == (before[0], False)
+    assert await discreet.discretion.order(OWNER, Asked("shorter", "shorter", before[1:])) is None
+
+
 async def test_the_latest_lines_stay_where_nobody_and_no_text_is_named(discreet: Talk) -> None:
     """They are what the message goes on from, private or not."""
     await discreet.flow().answer(await discreet.ask("Let's talk about something else for a while"))

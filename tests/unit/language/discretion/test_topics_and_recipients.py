@@ -135,7 +135,8 @@ def test_a_question_of_the_owner_to_himself(text: str, for_himself: bool) -> Non
 @pytest.mark.parametrize(
     "text",
     ["dentist, about the bill", "тёще бы чего тёплого", "щось для сусіда про паркан",
-     "remind the neighbours of the meeting", "напомни Никите про ключи", "what should grandma be told"],
+     "remind the neighbours of the meeting", "напомни Никите про ключи", "what should grandma be told",
+     "remind the gas people about the meter", "напомни группе про форму", "кто я такой, в два предложения"],
 )  # fmt: skip
 def test_what_may_be_for_others_is_not_taken_for_the_owners(text: str) -> None:
     """Words in doubt are on the safe side, with the model and without it."""
