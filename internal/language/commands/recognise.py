@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from internal.language.commands.questions import OF_ME, find_question
+from internal.language.commands.questions import OF_ME, PAGES, find_question
 from internal.language.commands.vocabulary import (
     ALL,
     DATA,
@@ -137,7 +137,7 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> Iterator[Co
     folded = _PARTICLE.sub("   ", fold(sentence))
     asked = [request.span() for request in REMIND.finditer(folded)]
     heads = [one for one in _heads(folded) if not any(start <= one[1][0] < end for start, end in asked)]
-    orders = any(kind not in ("tell", "name", "change") for kind, _, _ in heads)
+    orders = any(kind not in ("tell", "name", "change") for kind, _, _ in heads) and not PAGES["changes"].search(folded)
     if not orders and (question := find_question(sentence, folded, at, language)) is not None:
         yield question
         return
