@@ -32,7 +32,7 @@ from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, text_language, tokens
 from internal.people.model import Person, names_of
 
-Kind = Literal[CommandKind, "done"]
+Kind = Literal[CommandKind, "done", "show"]
 
 MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
