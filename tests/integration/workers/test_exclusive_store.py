@@ -75,7 +75,7 @@ async def test_who_lost_sight_of_the_server_ends(
     async def long_move() -> None:
         async with alone(two[0], PLACE):
             stolen = update(tables.leases).values(holder="thief")
-            await two[1].beside(lambda c: c.execute(stolen).rowcount)
+            await two[1].write_separately(lambda c: c.execute(stolen).rowcount)
             await asyncio.sleep(20)
 
     with pytest.raises(StorageError, match="out of reach"):

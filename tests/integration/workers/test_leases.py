@@ -74,7 +74,7 @@ async def test_one_has_it_until_it_runs_out(two: tuple[Database, Database]) -> N
 async def test_whoever_hangs_in_the_midst_of_renewing_is_cut_off(two: tuple[Database, Database]) -> None:
     """A machine that lost its power there would keep the rows, and nobody could take over, for as long as TCP waits."""
     patience = "SHOW idle_in_transaction_session_timeout"
-    assert await two[0].beside(lambda c: c.exec_driver_sql(patience).scalar_one()) == "10s"
+    assert await two[0].write_separately(lambda c: c.exec_driver_sql(patience).scalar_one()) == "10s"
 
 
 async def test_who_lost_it_writes_nothing(two: tuple[Database, Database]) -> None:

@@ -57,11 +57,11 @@ async def test_an_outage_ends_nothing(two: tuple[Database, Database], monkeypatc
             raise StorageError("away")
 
         with monkeypatch.context() as outage:
-            outage.setattr(two[0], "beside", away)
+            outage.setattr(two[0], "write_separately", away)
             await until(lambda: not shards.served)
             assert not service.ended
             thief = leases.update().where(leases.c.name == "chats:07").values(holder="thief", until=2**62)
-            await two[1].beside(lambda c: c.execute(thief).rowcount)
+            await two[1].write_separately(lambda c: c.execute(thief).rowcount)
         await until(lambda: len(shards.served) == SHARD_COUNT - 1)
         assert 7 not in shards.served
         await until(lambda: service.ended == [7])

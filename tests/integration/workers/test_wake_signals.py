@@ -55,11 +55,11 @@ async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]
         later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
         await store.write(lambda connection: None)
         second = store.cache_version()
-        heard = store.heard
+        heard = store.commits_seen
         third = store.cache_version()
     over.set()
     assert first < second
-    assert third == second or store.heard != heard
+    assert third == second or store.commits_seen != heard
     assert await later > third
 
 
@@ -83,10 +83,10 @@ async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> N
 async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Database, Database]) -> None:
     """What is kept is looked up again each time; whoever waits for the next commit goes on waiting meanwhile."""
     store = two[0]
-    heard = store.heard
+    heard = store.commits_seen
     first, second = store.cache_version(), store.cache_version()
     assert first != second
-    assert store.heard == heard
+    assert store.commits_seen == heard
     await store.write(lambda c: None)
     await asyncio.wait_for(store.committed(heard), PATIENCE_S)
-    assert store.heard > heard
+    assert store.commits_seen > heard

@@ -49,7 +49,7 @@ async def test_who_ends_hands_the_clock_over(two: tuple[Database, Database]) -> 
 async def test_a_connection_that_is_cut_at_the_start_is_made_anew(two: tuple[Database, Database]) -> None:
     """A process that begins while the server is started again does not end: it is known to live a moment later."""
     first, second = two
-    [pid] = await first.beside(lambda c: c.exec_driver_sql("SELECT pg_backend_pid()").one())
+    [pid] = await first.write_separately(lambda c: c.exec_driver_sql("SELECT pg_backend_pid()").one())
     await second.read(lambda c: c.exec_driver_sql(f"SELECT pg_terminate_backend({pid})").one())
     duty = duty_of(first)
     async with duty.on():

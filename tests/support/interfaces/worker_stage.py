@@ -34,7 +34,7 @@ class Worker:
         self.bot = WholeBot(self.stage, model, group_window=window)
         self._going = asyncio.Event()
         self._going.set()
-        for way in ("write", "read", "beside"):
+        for way in ("write", "read", "write_separately"):
             setattr(database, way, self._gated(getattr(database, way)))
         monitor = PollMonitor(self.stage.observer, self.stage.clock)  # type: ignore[arg-type]
         self.side = TelegramService(
