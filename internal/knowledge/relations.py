@@ -15,6 +15,7 @@ from rapidfuzz import fuzz
 from internal.errors import Refused
 from internal.knowledge.model import Claim, Fact
 from internal.language.text.spelling import words
+from internal.language.text.tables import table
 from internal.text_caches import cached
 
 MAX_RELATION: Final = 60
@@ -26,36 +27,7 @@ FUNCTIONAL: Final = words(
 )
 """Relations that hold with one target at a time: a later target ends the one before."""
 
-_SPELLINGS: Final = {
-    "LIVES_IN": words(
-        "LIVES_AT LIVE_IN LIVING_IN RESIDES_IN RESIDES_AT RESIDENT_OF LIVES MOVED_TO RELOCATED_TO HOME_CITY"
-        " ЖИВЕТ_В ЖИВЕТ_НА ЖИВЕТ ПРОЖИВАЕТ_В ПЕРЕЕХАЛ_В ПЕРЕЕХАЛА_В"
-        " ЖИВЕ_В ЖИВЕ_У ЖИВЕ_НА МЕШКАЄ_В МЕШКАЄ_У ПРОЖИВАЄ_В ПЕРЕЇХАВ_ДО ПЕРЕЇХАЛА_ДО ПЕРЕЇХАВ_В ПЕРЕЇХАЛА_В"
-    ),
-    "WORKS_FOR": words(
-        "WORKS_AT WORK_AT WORK_FOR WORKING_AT WORKING_FOR EMPLOYED_BY EMPLOYED_AT EMPLOYEE_OF EMPLOYER IS_EMPLOYED_BY"
-        " JOB_AT РАБОТАЕТ_В РАБОТАЕТ_НА РАБОТАЕТ_У РАБОТАЕТ ТРУДИТСЯ_В СОТРУДНИК"
-        " ПРАЦЮЄ_В ПРАЦЮЄ_У ПРАЦЮЄ_НА ПРАЦЮЄ СПІВРОБІТНИК"
-    ),
-    "MARRIED_TO": words(
-        "MARRIED SPOUSE_OF SPOUSE HUSBAND_OF WIFE_OF IS_MARRIED_TO ЖЕНАТ_НА ЗАМУЖЕМ_ЗА СУПРУГ СУПРУГА МУЖ ЖЕНА"
-        " ОДРУЖЕНИЙ_З ОДРУЖЕНА_З ЧОЛОВІК ДРУЖИНА"
-    ),
-    "BORN_ON": words(
-        "BORN BIRTHDAY BIRTHDATE BIRTH_DATE DATE_OF_BIRTH BORN_AT_DATE HAS_BIRTHDAY BIRTHDAY_ON WAS_BORN_ON"
-        " РОДИЛСЯ РОДИЛАСЬ ДЕНЬ_РОЖДЕНИЯ ДАТА_РОЖДЕНИЯ НАРОДИВСЯ НАРОДИЛАСЯ НАРОДИЛАСЬ ДЕНЬ_НАРОДЖЕННЯ ДАТА_НАРОДЖЕННЯ"
-    ),
-    "BORN_IN": words(
-        "BIRTHPLACE BIRTH_PLACE PLACE_OF_BIRTH BORN_AT WAS_BORN_IN РОДИЛСЯ_В РОДИЛАСЬ_В МЕСТО_РОЖДЕНИЯ"
-        " НАРОДИВСЯ_В НАРОДИВСЯ_У НАРОДИЛАСЯ_В НАРОДИЛАСЯ_У МІСЦЕ_НАРОДЖЕННЯ"
-    ),
-    "DIED_ON": words("DIED DEATH_DATE DATE_OF_DEATH УМЕР УМЕРЛА ДАТА_СМЕРТИ ПОМЕР ПОМЕРЛА ДАТА_СМЕРТІ"),
-    "NAME_DAY_ON": words("NAME_DAY NAMEDAY HAS_NAME_DAY ИМЕНИНЫ ИМЕНИНЫ_В ДЕНЬ_АНГЕЛА ІМЕНИНИ ДЕНЬ_АНГЕЛА"),
-    "WEDDING_ON": words("WEDDING WEDDING_DATE MARRIED_ON MARRIES_ON GETS_MARRIED_ON СВАДЬБА ДАТА_СВАДЬБЫ ВЕСІЛЛЯ"),
-    "ANNIVERSARY_ON": words("ANNIVERSARY WEDDING_ANNIVERSARY TOGETHER_SINCE ГОДОВЩИНА ГОДОВЩИНА_СВАДЬБЫ РІЧНИЦЯ"),
-    "DIED_IN": words("DIED_AT PLACE_OF_DEATH УМЕР_В УМЕРЛА_В ПОМЕР_В ПОМЕРЛА_В ПОМЕР_У ПОМЕРЛА_У"),
-    "HEADQUARTERED_IN": words("HEADQUARTERS HEADQUARTERS_IN BASED_IN_HQ ШТАБ_КВАРТИРА_В ШТАБ_КВАРТИРА"),
-}
+_SPELLINGS: Final = {name: words(said) for name, said in table(__package__, "relations").items()}
 _SYNONYMS: Final[Mapping[str, str]] = {other: name for name, others in _SPELLINGS.items() for other in others}
 
 _CAMEL = re.compile(r"(?<=[a-zа-яёіїєґ])(?=[A-ZА-ЯЁІЇЄҐ])")

@@ -4,6 +4,7 @@ from bot.simulator.methods.registry import MethodCall, Parameters, method
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal, bad_request
 from bot.simulator.telegram import ADMIN_RIGHTS
+from internal.language.text.tables import table
 
 
 class Anything(Parameters):
@@ -19,35 +20,7 @@ _EMPTY: dict[str, Json | list[Json] | bool] = {
     "getChatGifts": {"total_count": 0, "gifts": []}, "setMyProfilePhoto": True, "removeMyProfilePhoto": True,
     "setMyDefaultAdministratorRights": True, "getMyDefaultAdministratorRights": dict.fromkeys(ADMIN_RIGHTS, False),
 }  # fmt: skip
-_REFUSED = {
-    "BUSINESS_CONNECTION_INVALID": (
-        "getBusinessConnection", "readBusinessMessage", "deleteBusinessMessages", "setBusinessAccountName",
-        "setBusinessAccountUsername", "setBusinessAccountBio", "setBusinessAccountProfilePhoto",
-        "removeBusinessAccountProfilePhoto", "setBusinessAccountGiftSettings", "getBusinessAccountStarBalance",
-        "transferBusinessAccountStars", "getBusinessAccountGifts", "convertGiftToStars", "upgradeGift", "transferGift",
-        "postStory", "editStory", "deleteStory", "repostStory", "sendChecklist", "editMessageChecklist",
-    ),
-    "CHARGE_ID_INVALID": ("refundStarPayment", "editUserStarSubscription"),
-    "BALANCE_TOO_LOW": ("sendGift", "giftPremiumSubscription"),
-    "CURRENCY_TOTAL_AMOUNT_INVALID": ("sendPaidMedia",),
-    "QUERY_ID_INVALID": ("answerShippingQuery", "answerPreCheckoutQuery", "answerWebAppQuery", "answerGuestQuery",
-                         "answerChatJoinRequestQuery", "sendChatJoinRequestWebApp"),
-    "MESSAGE_ID_INVALID": ("editEphemeralMessageText", "editEphemeralMessageCaption", "editEphemeralMessageMedia",
-                           "editEphemeralMessageReplyMarkup", "deleteEphemeralMessage", "approveSuggestedPost",
-                           "declineSuggestedPost"),
-    "BOT_INVALID": ("getManagedBotToken", "replaceManagedBotToken", "getManagedBotAccessSettings",
-                    "setManagedBotAccessSettings"),
-    "GAME_SHORTNAME_INVALID": ("sendGame", "setGameScore"),
-    "STICKERSET_INVALID": (
-        "getStickerSet", "createNewStickerSet", "addStickerToSet", "setStickerSetTitle", "setStickerSetThumbnail",
-        "deleteStickerSet", "setStickerPositionInSet", "deleteStickerFromSet", "replaceStickerInSet",
-        "setStickerEmojiList", "setStickerKeywords", "setStickerMaskPosition", "uploadStickerFile",
-        "setCustomEmojiStickerSetThumbnail", "setChatStickerSet", "deleteChatStickerSet",
-    ),
-    "BOT_VERIFIER_FORBIDDEN": ("verifyUser", "verifyChat", "removeUserVerification", "removeChatVerification"),
-    "USER_PERMISSION_DENIED": ("setUserEmojiStatus", "setPassportDataErrors", "savePreparedInlineMessage",
-                               "savePreparedKeyboardButton"),
-}  # fmt: skip
+_REFUSED = {error: methods.split() for error, methods in table(__package__, "unsupported").items()}
 
 
 def _answer_with(name: str, result: Json | list[Json] | bool) -> None:

@@ -18,6 +18,7 @@ from internal.language.dates.units import Span, fold
 from internal.language.text.morphology import dictionary_languages, ordinary, parses
 from internal.language.text.patterns import pattern
 from internal.language.text.tables import table
+from internal.text_caches import cached
 
 Line = TypeVar("Line", bound=Any)
 
@@ -80,10 +81,10 @@ class _Word:
 
 def amended(before: str, line: str) -> str | None:
     """The earlier line with the value that this one gives; None where this one corrects nothing in it."""
-    if len(line) > _LONGEST or "?" in line or not before or before.rstrip().endswith("?"):
+    if len(line) > _LONGEST:
         return None
     given, named, slips = _parts(line)
-    if not (slips or named):
+    if not (slips or named) or "?" in line or not before or before.rstrip().endswith("?"):
         return None
     known = [_Word(one) for one in _TOKEN.finditer(before)]
     wrong = _wrong(known, named)
@@ -113,6 +114,7 @@ def amending(line: str) -> str:
     return given if slips or wrong else ""
 
 
+@cached(8_000)
 def _parts(line: str) -> tuple[str, str, bool]:
     """What a line gives, what it calls wrong, and whether it says that it corrects a slip."""
     rest, slips = line, False

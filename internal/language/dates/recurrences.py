@@ -9,6 +9,7 @@ from internal.language.dates.hours import part_of_day
 from internal.language.dates.normalise import WEEKDAYS
 from internal.language.dates.units import COUNT, UNIT, Span, number_of, unit_of
 from internal.language.text.patterns import pattern
+from internal.language.text.tables import table
 
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EVERY: Final = r"(?:кажд\w{2,3}|кожн\w{1,3}|every|each)"
@@ -48,27 +49,7 @@ _ON_MONTHDAY: Final = pattern(
     rf"|(?:щомісяця|ежемесячно|{_EVERY}\s+(?:месяц|місяць|month)|monthly)\s+(?:on\s+the\s+)?(?P<d3>[0-3]?\d)(?:st|nd|rd|th|-?го)?(?:\s+числа)?(?!\d|:)"
     rf"|(?:on\s+)?the\s+(?P<d4>[0-3]?\d)(?:st|nd|rd|th)\s+of\s+(?:every|each)\s+month)\b"
 )
-_TWICE: Final = ("(?:twice|two times) (?:a|per|every)", "(?:два раза|дважды|пару раз)", "(?:двічі|два рази)")
-_PERIODIC_WORDS: Final[Sequence[tuple[str, str]]] = (
-    (r"\b(?:по будням|по будним дням|кажд\w+ будн\w+(?: день| дня)?|у будні(?: дні)?|по буднях|щобудня|кожного будня"
-     r"|(?:on )?weekdays|every weekday|every (?:working|business|work) ?day)\b", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
-    (r"\b(?:по выходным|кажд\w+ выходн\w+|по вихідних|щовихідних|кожн\w+ вихідн\w+|(?:on )?weekends|every weekend)\b",
-     "FREQ=WEEKLY;BYDAY=SA,SU"),
-    (r"\b(?:ежечасно|щогодини|hourly)\b", "FREQ=HOURLY"),
-    (r"\b(?:ежедневно|щодня|щоденно|daily)\b", "FREQ=DAILY"),
-    (r"\b(?:щоранку|щоранок)\b", "FREQ=DAILY"),
-    (r"\b(?:щовечора)\b", "FREQ=DAILY"),
-    (r"\b(?:через день|every other day|через добу)\b", "FREQ=DAILY;INTERVAL=2"),
-    (r"\b(?:еженедельно|щотижня|weekly|раз в неделю|раз на тиждень|once a week)\b", "FREQ=WEEKLY"),
-    (r"\b(?:biweekly|fortnightly|every fortnight|раз в две недели|раз на два тижні"
-     rf"|{_TWICE[0]} month|{_TWICE[1]} в месяц|{_TWICE[2]} на місяць)\b", "FREQ=WEEKLY;INTERVAL=2"),
-    (rf"\b(?:{_TWICE[0]} week|{_TWICE[1]} в неделю|{_TWICE[2]} на тиждень)\b", "FREQ=WEEKLY;BYDAY=MO,TH"),
-    (rf"\b(?:{_TWICE[0]} year|{_TWICE[1]} в год|{_TWICE[2]} на рік)\b", "FREQ=MONTHLY;INTERVAL=6"),
-    (r"\b(?:three times (?:a|per) week|три раза в неделю|тричі на тиждень|три рази на тиждень)\b",
-     "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
-    (r"\b(?:ежемесячно|щомісяця|monthly|раз в месяц|раз на місяць|once a month)\b", "FREQ=MONTHLY"),
-    (r"\b(?:ежегодно|щороку|yearly|annually|раз в год|раз на рік|once a year)\b", "FREQ=YEARLY"),
-)  # fmt: skip
+_PERIODIC_WORDS: Final[Sequence[tuple[str, str]]] = table(__package__, "recurrences")
 _PERIODIC: Final = [(pattern(shape), rule) for shape, rule in _PERIODIC_WORDS]
 _EVERY_UNIT: Final = pattern(
     rf"\b(?:{_EVERY}|раз (?:в|на|у)(?: {_EVERY})?|once (?:in|every|per))\s+(?:{COUNT}\s+)?{UNIT}"

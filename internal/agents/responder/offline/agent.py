@@ -195,8 +195,12 @@ def _at_once(request: ResponderRequest, latest: int, said: str, speech: _Speech)
     if orders_writing(said, certainly=True):
         return speech("cannot-write")
     before = next((one.text for one in reversed(request.dialogue[:-latest]) if one.role == "user"), "")
-    corrected = None if is_order(before, request.now, changes=True) else amended(unquoted(before), said)
-    return "" if corrected is None else speech("corrected", said=_plain(corrected))
+    corrected = amended(unquoted(before), said)
+    return (
+        ""
+        if corrected is None or is_order(before, request.now, changes=True)
+        else speech("corrected", said=_plain(corrected))
+    )
 
 
 def _in_touch(request: ResponderRequest, said: str, speech: _Speech) -> str:
