@@ -177,7 +177,7 @@ async def _quarter_figures(app: App, living: Living, quarters: list[Quarter], *,
     began = time.perf_counter()
     audit = await app.chronicle_audit.audit(OWNER)
     audit_s, began = time.perf_counter() - began, time.perf_counter()
-    document = await app.document(OWNER)
+    document = await app.export_document(OWNER)
     export_s = time.perf_counter() - began
     projected = await app.database.read(_projected)
     return {

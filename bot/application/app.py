@@ -207,14 +207,14 @@ class App:
             dead=after[RunState.DEAD],
         )
 
-    async def request(self, user_id: int) -> ArchivedCounts:
+    async def archive_soon(self, user_id: int) -> ArchivedCounts:
         """Publishes what is buffered and has it archived now, with runs that are dead or wait for another attempt."""
         with acting_for(user_id):
             ordered = await self._order(user_id)
         self.ticker.wake()
         return ordered
 
-    async def document(self, user_id: int) -> str:
+    async def export_document(self, user_id: int) -> str:
         """All data of this user, as JSON text."""
         now = self.clock.now()
         files = await files_of(self.database, self.artifacts, user_id, MOST_IN_CHAT)

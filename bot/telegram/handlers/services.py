@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Archival(Protocol):
-    async def request(self, user_id: int) -> ArchivedCounts:
+    async def archive_soon(self, user_id: int) -> ArchivedCounts:
         """Publishes buffered messages and archives them now, including runs that failed or wait for another attempt."""
 
     async def read_now(self, user_id: int) -> bool:
@@ -36,7 +36,7 @@ class Archival(Protocol):
 
 
 class Exporter(Protocol):
-    async def document(self, user_id: int) -> str:
+    async def export_document(self, user_id: int) -> str:
         """Everything stored about this user, as JSON text."""
 
 

@@ -148,7 +148,7 @@ class CountingArchival:
     def __init__(self) -> None:
         self.found, self.asked = ArchivedCounts(), list[int]()
 
-    async def request(self, user_id: int) -> ArchivedCounts:
+    async def archive_soon(self, user_id: int) -> ArchivedCounts:
         self.asked.append(user_id)
         return self.found
 
@@ -158,7 +158,7 @@ class CountingArchival:
 
 
 class SmallExport:
-    async def document(self, user_id: int) -> str:
+    async def export_document(self, user_id: int) -> str:
         return json.dumps({"user_id": user_id, "people": []})
 
 

@@ -223,13 +223,13 @@ MODEL = "test/responder"
 class SilentArchival:
     """Archival and export, which no test of the intake asks for anything."""
 
-    async def request(self, user_id: int) -> ArchivedCounts:
+    async def archive_soon(self, user_id: int) -> ArchivedCounts:
         return ArchivedCounts()
 
     async def read_now(self, user_id: int) -> bool:
         return False
 
-    async def document(self, user_id: int) -> str:
+    async def export_document(self, user_id: int) -> str:
         return "{}"
 
 

@@ -22,7 +22,7 @@ from internal.storage.forgetting import forgettings
 
 
 async def archive(message: Message, chat: Chat, services: Services) -> None:
-    ordered = await services.archival.request(chat.user.user_id)
+    ordered = await services.archival.archive_soon(chat.user.user_id)
     await chat.say("\n".join(_order_lines(chat.user.lang, ordered)))
 
 
@@ -82,7 +82,7 @@ def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:
 async def export(event: TelegramObject, chat: Chat, services: Services) -> None:
     day = services.clock.now().astimezone(ZoneInfo(chat.user.tz)).date()
     user_id, lang = chat.user.user_id, chat.user.lang
-    content = await services.export.document(user_id)
+    content = await services.export.export_document(user_id)
     caption = label(lang, "export-caption", day=day)
     if await services.read(lambda c: forgettings.pending(c, user_id)):
         caption += "\n" + label(lang, "export-caption-forgetting")

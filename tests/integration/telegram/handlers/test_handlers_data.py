@@ -326,7 +326,7 @@ async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
 
 
 class BrokenArchival:
-    async def request(self, user_id: int) -> ArchivedCounts:
+    async def archive_soon(self, user_id: int) -> ArchivedCounts:
         raise StorageError("the disk is full")
 
 
