@@ -32,7 +32,14 @@ from internal.agents.responder.offline.people_in_dialogue import (
 )
 from internal.agents.responder.offline.pictures import answering_picture, in_last_picture
 from internal.agents.responder.offline.quotes import newest_about, overtakes, quotable, repeats, without_file_marks
-from internal.agents.responder.offline.relevant_facts import answering, facts_about, of_kind, shared, sharing_words
+from internal.agents.responder.offline.relevant_facts import (
+    answering,
+    facts_about,
+    of_kind,
+    shared,
+    sharing_words,
+    unsaid_date,
+)
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
 from internal.language.commands.amendments import amended
@@ -334,17 +341,10 @@ def _facts(facts: Sequence[RecalledFact], request: ResponderRequest, speech: _Sp
 
 def _dated(fact: RecalledFact, timezone: str, speech: _Speech) -> str:
     text = _plain(fact.text).rstrip(".")
-    since = _unsaid(text, day(fact.valid_at, timezone, fact.valid_precision)) if fact.valid_at else ""
-    until = _unsaid(text, day(fact.invalid_at, timezone, fact.invalid_precision)) if fact.invalid_at else ""
+    since = unsaid_date(text, day(fact.valid_at, timezone, fact.valid_precision)) if fact.valid_at else ""
+    until = unsaid_date(text, day(fact.invalid_at, timezone, fact.invalid_precision)) if fact.invalid_at else ""
     phrase = f"fact{'-since' if since else ''}{'-until' if until else ''}"
     return speech(phrase, fact=text, since=since, until=until)
-
-
-def _unsaid(text: str, date: str) -> str:
-    """A date like 2026-11-07, or nothing where the text has its day, or the year where no day is known."""
-    year, _, rest = date.partition("-")
-    number = str(int(rest[-2:])) if "-" in rest else year
-    return "" if number in re.findall(r"\d+", text) else date
 
 
 def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, speech: _Speech) -> str:
@@ -380,7 +380,7 @@ def _quotation(line: SaidLine, said: str, request: ResponderRequest, speech: _Sp
 
 def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:
     text = _plain(memory.text).rstrip(".")
-    if memory.due is not None and (due := _unsaid(text, day(memory.due, timezone))):
+    if memory.due is not None and (due := unsaid_date(text, day(memory.due, timezone))):
         text = speech("memory-due", text=text, due=due)
     known = [
         *([speech("memory-status", status=memory.status)] if memory.status in _STANDING else []),

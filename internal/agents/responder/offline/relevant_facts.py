@@ -112,3 +112,10 @@ def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[Recalled
 
 def _words(memory: RecalledMemory) -> frozenset[str]:
     return terms_in(memory.text)
+
+
+def unsaid_date(text: str, date: str) -> str:
+    """A date like 2026-11-07, or nothing where the text has its day, or the year where no day is known."""
+    year, _, rest = date.partition("-")
+    number = str(int(rest[-2:])) if "-" in rest else year
+    return "" if number in re.findall(r"\d+", text) else date
