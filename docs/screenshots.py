@@ -68,6 +68,20 @@ CONVERSATIONS = {
 """For each language what is told at first, and what is asked once it is archived."""
 
 
+COMPANIONS = "chat-companion.png"
+"""The last of the chats, for more is told for it."""
+
+COMPANION = (
+    (
+        "My mother Ann has her birthday on December 12.",
+        "Kate promised to send me the seating plan by Friday.",
+        "My mother Ann lives in York.",
+    ),
+    ("Remind me today at 23:30 to water the plants", "/today", "/brief Kate", "/map"),
+)
+"""What the English person tells then, and what she asks of the day, of her sister and of her people."""
+
+
 @dataclass(frozen=True)
 class Picture:
     lang: str
@@ -82,6 +96,7 @@ PICTURES = {
     "chat.png": Picture("en", 1100, 860),
     "chat-dark.png": Picture("uk", 1100, 860, dark=True),
     "chat-phone.png": Picture("ru", 390, 844, scale=1.5),
+    COMPANIONS: Picture("en", 520, 1500),
 }
 
 SETUP = "setup.png"
@@ -245,11 +260,23 @@ async def converse(running: Running, people: ControlClient, user_id: int, lang: 
         await say(people, user_id, text)
 
 
+async def accompany(running: Running, people: ControlClient, user_id: int) -> None:
+    """What the commands of a day show once it is read what was told: the pictures of a chat taken before stay short."""
+    lines, asked = COMPANION
+    for text in lines:
+        await say(people, user_id, text)
+    async with asyncio.timeout(60):
+        while not any("Ann" in one["display_name"] for one in await running.people(user_id)):  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    for text in asked:
+        await say(people, user_id, text)
+
+
 async def say(people: ControlClient, user_id: int, text: str) -> None:
     """Says it, waits for the answer and lets it be read."""
     message = await people.say(user_id, text)
     answer = await people.wait_for_message(user_id, lambda _: True, after=message["message_id"], within=60)
-    print(f"  {text}\n    {answer['text']}")
+    print(f"  {text}\n    {answer.get('text', '(a picture)')}")
 
 
 async def take_pictures(into: Path, demo: Path | None, only: Sequence[str]) -> None:
@@ -274,6 +301,8 @@ async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Pictu
         for lang in CONVERSATIONS:
             await converse(running, people, users[lang], lang)
         for name, picture in pictures.items():
+            if name == COMPANIONS:
+                await accompany(running, people, users[picture.lang])
             await take_screenshot(
                 running.chat_page, into / name, user_id=users[picture.lang], language=picture.lang, width=picture.width,
                 height=picture.height, dark=picture.dark, scale=picture.scale,
