@@ -98,14 +98,9 @@ class OfflineResponder:
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """The reply piece by piece. ModelUnavailable if the language process cannot answer."""
         text = await self._worker.run(compose, replace(request, toolbox=None))
-        for start, end in _pieces(text):
+        for start, end in pairwise([*(start for start, _ in sentences(text)), len(text)]):
             yield ChatDelta(text[start:end])
         yield ChatDelta("", ChatReply(text, MODEL))
-
-
-def _pieces(text: str) -> list[tuple[int, int]]:
-    starts = [start for start, _ in sentences(text)]
-    return list(pairwise([*starts, len(text)]))
 
 
 def compose(request: ResponderRequest) -> str:
