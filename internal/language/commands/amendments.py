@@ -185,7 +185,8 @@ def _place(known: Sequence[_Word], lead: _Word | None, value: Sequence[_Word]) -
         return None
     if first.number or first.text.isascii() or (lead is None and proper and named):
         return runs[-1][-len(value) :] if runs else None
-    alike = ([one for one in runs if marks in one[0].marks()] for marks in first.marks() if marks & _KIND)
+    readings_of = sorted(first.marks(), key=lambda marks: "ADJF" not in marks)  # зелений is seldom a noun
+    alike = ([one for one in runs if marks in one[0].marks()] for marks in readings_of if marks & _KIND)
     return next((one[-1] for one in alike if one), None)
 
 
