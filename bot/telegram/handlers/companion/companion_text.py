@@ -155,7 +155,8 @@ def _bare(text: str) -> str:
 
 def _questions(user: User, known: Brief, today: date) -> list[str]:
     lang = user.lang
-    asked = [phrase(lang, "brief-ask-waiting", what=quotable(one.title)) for one in known.waiting]
+    waiting = (one.title.partition(": ")[2] or one.title for one in known.waiting)
+    asked = [phrase(lang, "brief-ask-waiting", what=quotable(one)) for one in waiting]
     asked += [
         phrase(lang, "brief-ask-occasion", what=occasion_title(user, one), when=day_of(user, one.on, today))
         for one in known.occasions
