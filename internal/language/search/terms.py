@@ -19,6 +19,7 @@ from internal.language.text.english import irregular_relatives
 from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.tables import table
 from internal.language.text.ukrainian import ukrainian_stem
 from internal.text_caches import cached
 
@@ -61,19 +62,7 @@ _FUNCTION_POS: Final = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ"})
 _FUNCTION_MARKS: Final = ("Apro", "Ques", "Dmns", "Anph")
 _NAME_MARKS: Final = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn"})
 
-STOP: Final = words(
-    "a an the and or but nor if then than so as of to in on at by for from with about into onto over under after before"
-    " between during through against without within i me my mine myself you your yours yourself he him his himself she"
-    " her hers herself it its itself we us our ours ourselves they them their theirs themselves this that these those"
-    " who whom whose which what when where why how is am are was were be been being do does did doing done have has had"
-    " having will would shall should can could may might must not no nor yes there here also too very just only own"
-    " same such both each few more most other some any all i'm you're he's she's it's we're they're i've you've we've"
-    " they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't don't"
-    " doesn't didn't haven't hasn't hadn't won't wouldn't can't couldn't shouldn't let's that's what's who's where's"
-    " tell быть это есть так там тут здесь уже еще очень где когда почему зачем сколько какой какая какое какие какого"
-    " какую каком расскажи скажи напомни бути це є так там тут вже ще дуже де коли чому навіщо скільки який яка яке які"
-    " якого яку якому розкажи скажи нагадай й"
-)
+STOP: Final = words(" ".join(table(__package__, "stop")))
 
 
 _ONESELF: Final = re.compile(

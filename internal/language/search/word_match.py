@@ -12,6 +12,7 @@ from internal.language.names import entities
 from internal.language.search.terms import SOUND, document_terms, topic_terms, words_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.spelling import name_key, words
+from internal.language.text.tables import table
 from internal.text_caches import cached
 
 WORDS = "words"
@@ -25,22 +26,7 @@ LIGHT = words(
 """Words in which a goal or a decision is expressed and that do not change it."""
 
 _MEANING_CHANGING = {
-    **dict.fromkeys(
-        words("не ни нет нельзя никогда ні ніколи немає no not never don't doesn't didn't won't can't"), "not"
-    ),
-    **dict.fromkeys(words("без without"), "without"),
-    **dict.fromkeys(words("из от з із від from off"), "from"),
-    **dict.fromkeys(words("против проти against"), "against"),
-    **dict.fromkeys(words("кто хто who"), "who"),
-    **dict.fromkeys(words("где де where"), "where"),
-    **dict.fromkeys(words("куда куди"), "whither"),
-    **dict.fromkeys(words("когда коли when"), "when"),
-    **dict.fromkeys(words("почему зачем чому навіщо why"), "why"),
-    **dict.fromkeys(words("как як how"), "how"),
-    **dict.fromkeys(words("сколько скільки"), "how many"),
-    **dict.fromkeys(words("after после після"), "after"),
-    **dict.fromkeys(words("before перед"), "before"),
-    **dict.fromkeys(words("или або чи or"), "or"),
+    word: meaning for meaning, said in table(__package__, "meaning_changing").items() for word in said.split()
 }
 """Words that are no index terms and yet change the meaning."""
 
