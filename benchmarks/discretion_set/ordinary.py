@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.runtime.headless import open_alone
 from bot.runtime.turns import discretion_of
 from internal.config.settings import load
-from internal.flows.turn.discretion import Asked
+from internal.flows.turn.discretion import OrderText
 from internal.storage.engine.owner_scope import acting_for
 
 MESSAGES = Path(__file__).with_name("ordinary.txt")
@@ -24,7 +24,7 @@ async def main() -> None:
             discretion = discretion_of(app)
             assert discretion is not None
             with acting_for(1):
-                orders = [await discretion.order(1, Asked(one, one)) for one in lines]
+                orders = [await discretion.order(1, OrderText(one, one)) for one in lines]
     for kind, certain in (("orders", True), ("in doubt", False)):
         found = [line for line, one in zip(lines, orders, strict=True) if one is not None and one.certain is certain]
         print(f"{kind}: {len(found)} of {len(lines)}", *found, sep="\n  ")

@@ -20,7 +20,7 @@ import numpy as np
 
 from internal.language.discretion.meaning import STEM_WEIGHT, WEIGHTS, WORD_WEIGHT, script_of, stems_of
 from internal.language.discretion.recipients import may_be_for_others
-from internal.language.discretion.sensitivity import TOPICS, topics_of
+from internal.language.discretion.sensitivity import TOPICS, private_topics
 from internal.language.worker.embedding import embed_passages, embed_queries
 
 FOLDER = Path(__file__).with_name("examples")
@@ -120,7 +120,10 @@ def main():
     rows, same = np.vstack([embed_passages([text]) for text in texts]), np.ones(len(texts))
     topics = {}
     for topic in (*TOPICS, "any"):
-        named = [WORD_WEIGHT * bool(topics_of(text) if topic == "any" else topic in topics_of(text)) for text in texts]
+        named = [
+            WORD_WEIGHT * bool(private_topics(text) if topic == "any" else topic in private_topics(text))
+            for text in texts
+        ]
         right = np.array([label != "-" and (topic == "any" or topic[0] in label) for label in labels], float)
         found, bias = fit(np.column_stack([rows, named]), right, same, REGULAR["topics"])
         topics[topic] = stored(found[:-1], bias) | {"words": round(float(found[-1]) * WORD_WEIGHT, 2)}

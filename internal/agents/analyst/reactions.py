@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from internal.agents.model import TranscriptLine
-from internal.language.text.spelling import name_key, sentences
+from internal.language.text.spelling import name_key, sentence_spans
 
 Reaction = Literal[
     "corrected", "said-before", "repeated", "unclear", "language", "shorter", "longer", "thanked", "none"
@@ -132,7 +132,7 @@ def _reaction(asked: Sequence[TranscriptLine], answer: TranscriptLine, said: Seq
     own = [line.text for line in said if line.owners_word]
     if not own:
         return "none"
-    first = [own[0][start:end] for start, end in sentences(own[0])][:_READ]
+    first = [own[0][start:end] for start, end in sentence_spans(own[0])][:_READ]
     for reaction, pattern in _PATTERNS.items():
         if any(pattern.search(sentence) for sentence in first):
             return reaction

@@ -8,7 +8,7 @@ from internal.agents.model import TranscriptLine
 from internal.language.names.entities import basic_form
 from internal.language.search.terms import document_terms
 from internal.language.text.morphology import dictionary_languages, parses
-from internal.language.text.spelling import Token, sentences, tokens, words
+from internal.language.text.spelling import Token, sentence_spans, tokens, words
 from internal.language.text.titles import title_of
 
 TITLE: Final = 60
@@ -34,7 +34,7 @@ def session_topic(lines: Sequence[TranscriptLine]) -> str:
     weights = _weights((line, [word for _, word in found]) for line, found in said)
     topic, most = "", 0
     for line, found in said:
-        for start, end in sentences(line.text) if line.role != "assistant" else ():
+        for start, end in sentence_spans(line.text) if line.role != "assistant" else ():
             weight = sum(
                 weights[word] for word in {word for at, word in found if word and start <= at < min(end, start + TITLE)}
             )

@@ -13,7 +13,7 @@ from internal.agents.model import ContextRequest, TranscriptLine
 from internal.agents.responder.offline.intent import intent_of
 from internal.dialogue.snapshots.model import Part
 from internal.language.search.terms import document_terms, words_of
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 
 NOW_LASTS: Final = timedelta(days=7)
 THREAD_LASTS: Final = timedelta(days=45)
@@ -119,7 +119,7 @@ class _Old:
 def _own_statements(transcript: Sequence[TranscriptLine]) -> Iterator[_Said]:
     """The owner's own statements in order, without questions and small talk."""
     for line in (one.unquoted() for one in transcript if one.owners_word):
-        for begin, end in sentences(line.text):
+        for begin, end in sentence_spans(line.text):
             text = " ".join(line.text[begin:end].split())
             if len(text.split()) >= FEWEST_WORDS and len(text) <= LONGEST and intent_of(text).wish == "news":
                 yield _Said(text, line.at, line.number)

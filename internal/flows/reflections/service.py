@@ -22,7 +22,7 @@ from internal.flows.visibility.pending_forgettings import hidden_messages
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.language.chronicle.lines import read_lines
-from internal.language.discretion.sensitivity import topics_of
+from internal.language.discretion.sensitivity import private_topics
 from internal.language.worker.calls import LanguageCalls
 from internal.memory.plasticity.decay import Plasticity, retention
 from internal.people import repository as people
@@ -97,7 +97,7 @@ def _read(connection: Connection, user: User, now: datetime) -> Life:
         if row.message_id not in hidden.message_ids and (hidden.until is None or row.at > hidden.until):
             line = lines.get(row.message_id) or Line(row.message_id, row.at, row.content)
             lines[row.message_id] = replace(line, entities=line.entities | {row.entity_id})
-    calm = [line for line in lines.values() if not topics_of(line.text)]
+    calm = [line for line in lines.values() if not private_topics(line.text)]
     dead = {one.source for one in knowledge.latest_facts(connection, user_id, wanted, now=now, limit=_FACTS)}
     known = {one.id: one for one in people.listing(connection, user_id) if one.entity_id not in dead}
     return Life(calm, _changes(connection, user_id, now), known, ZoneInfo(user.tz), user.created_at)
@@ -112,7 +112,7 @@ def _changes(connection: Connection, user_id: int, now: datetime) -> list[Reflec
         for new in later
         for old in earlier
         if (old.source, old.name) == (new.source, new.name) and old.invalid_at == new.valid_at
-        if old.target != new.target and not topics_of(f"{old.fact} {new.fact}")
+        if old.target != new.target and not private_topics(f"{old.fact} {new.fact}")
     ]
     evidence = knowledge.evidence_of_facts(connection, user_id, [new.id for _, new in pairs])
     hidden, found = hidden_messages(connection, user_id).message_ids, []

@@ -23,7 +23,7 @@ from internal.agents.model import RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.prompts import newest_lines
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelError, NotFound
-from internal.flows.turn.recipient_filter import Order, RecipientFilter, Stored, sentences, with_name_before
+from internal.flows.turn.recipient_filter import Order, RecipientFilter, Sources, sentence_texts, with_name_before
 from internal.flows.views.memory import memory_view
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
@@ -73,7 +73,7 @@ _LEFT_OUT_IN_DOUBT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OrderText:
     """What is answered: `text` is all that stands there, `said` the owner's own words, `before` those before, in order.
 
     Only his own words order something, say for whom, or name a topic: what he sends or passes on does not.
@@ -97,7 +97,7 @@ class Discretion:
         """Drops the vectors of all texts; they are made again where they are needed."""
         self._vectors = {}
 
-    async def order(self, user_id: int, asked: Asked) -> Order | None:
+    async def order(self, user_id: int, asked: OrderText) -> Order | None:
         """The order in what is asked for somebody else; None: it is for the owner alone.
 
         What is for others stays so while it is worked on.
@@ -150,11 +150,11 @@ class Discretion:
         return {person.id: case_forms(person.names) for person in known}
 
     async def _order_before(self, user_id: int, before: Sequence[str]) -> Order | None:
-        return await self.order(user_id, Asked(before[-1], before[-1], before[:-1])) if before else None
+        return await self.order(user_id, OrderText(before[-1], before[-1], before[:-1])) if before else None
 
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
-        wanted = list(texts) if of_query else list(dict.fromkeys(one for text in texts for one in sentences(text)))
+        wanted = list(texts) if of_query else list(dict.fromkeys(one for text in texts for one in sentence_texts(text)))
         embed = self._embedder.embed_queries if of_query else self._embedder.embed_documents
         missing = [one for one in wanted if (one, of_query) not in self._vectors]
         try:
@@ -166,14 +166,14 @@ class Discretion:
         self._vectors = known if len(known) < 4_000 else {}
         return {one: known[one, of_query] for one in wanted}
 
-    async def _rule(self, order: Order, stored: Stored, texts: Sequence[str]) -> RecipientFilter:
+    async def _rule(self, order: Order, stored: Sources, texts: Sequence[str]) -> RecipientFilter:
         vectors = await self._embedded([*texts, *(one for quotes in stored.sources.values() for one in quotes)])
         rule = RecipientFilter(order, stored, vectors)
         for vector in (await self._embedded([order.text], of_query=True)).values() if vectors else ():
             rule.look(texts, vector)
         return rule
 
-    async def kept(self, request: ResponderRequest, asked: Asked, lines: int | None = None) -> ResponderRequest:
+    async def kept(self, request: ResponderRequest, asked: OrderText, lines: int | None = None) -> ResponderRequest:
         """The request without what is not for the recipient, and with a line that says what kind was left out.
 
         The last `lines` of the dialogue are the question; None: all since the last answer.
@@ -223,13 +223,13 @@ class Discretion:
         note = note.format(role=order.recipient.role, count=len(rule.left_out), topics=topics)
         return replace(kept, system_lines=[*(one for one in request.system_lines if rule.may(one, about=False)), note])
 
-    async def titles(self, user_id: int, asked: Asked, titles: Sequence[str]) -> list[bool]:
+    async def titles(self, user_id: int, asked: OrderText, titles: Sequence[str]) -> list[bool]:
         """For each title, whether it may be shown to whom the words asked for are meant for."""
         order = await self.order(user_id, asked)
-        rule = None if order is None else await self._rule(order, Stored({}, {}), titles)
+        rule = None if order is None else await self._rule(order, Sources({}, {}), titles)
         return [rule is None or rule.may(one) for one in titles]
 
-    async def found(self, user_id: int, asked: Asked, result: RecallResult) -> RecallResult:
+    async def found(self, user_id: int, asked: OrderText, result: RecallResult) -> RecallResult:
         """What a search of the same turn found, without what is not for the recipient."""
         order = await self.order(user_id, asked)
         if order is None:
@@ -244,8 +244,8 @@ class Discretion:
             passages=rule.passages(result.passages),
         )
 
-    async def _stored(self, user_id: int, facts: Sequence[RecalledFact], memories: Sequence[RecalledMemory]) -> Stored:
-        def read(connection: Connection) -> Stored:
+    async def _stored(self, user_id: int, facts: Sequence[RecalledFact], memories: Sequence[RecalledMemory]) -> Sources:
+        def read(connection: Connection) -> Sources:
             ids = [one.fact_id for one in facts]
             audiences: dict[str, str] = {}
             for fact_id in ids:
@@ -264,7 +264,7 @@ class Discretion:
                 connection, user_id, [line.message_id or "" for said in lines.values() for line in said]
             )
             whole = {one.id: one.content for one in messages}
-            return Stored(
+            return Sources(
                 audiences,
                 {ref: [whole.get(line.message_id or "", line.quote) for line in said] for ref, said in lines.items()},
                 {one: _members(connection, user_id, one) for one in set(audiences.values())},
@@ -288,7 +288,7 @@ def _texts(given: ResponderRequest | RecallResult) -> list[str]:
     bios = [
         with_name_before(one, part)
         for one in (*given.inner_circle, *given.relevant_people)
-        for part in sentences(one.bio)
+        for part in sentence_texts(one.bio)
     ]
     return [*(one.text for one in given.facts), *(one.text for one in given.memories), *lines, *bios]
 

@@ -26,7 +26,7 @@ from internal.errors import ModelContextExceeded
 from internal.flows.reflections.past_questions import LifeAnswers
 from internal.flows.runs.slices import QUOTED, message_line
 from internal.flows.turn import instructions
-from internal.flows.turn.discretion import Asked, Discretion
+from internal.flows.turn.discretion import Discretion, OrderText
 from internal.flows.views.people_map import PeopleMaps
 from internal.flows.visibility.pending_forgettings import quotes_shown, to_forget
 from internal.flows.visibility.prompt_filter import PromptFilter
@@ -98,10 +98,10 @@ class PromptInputs:
         return "\n".join(filter(None, map(_said, self.asked)))
 
     @property
-    def wanted(self) -> Asked:
+    def wanted(self) -> OrderText:
         """The question for the rules of discretion, with the owner's words before it."""
         earlier = (one for one in self.earlier[-SAID_BEFORE:] if one.role == "user")
-        return Asked(self.text, self.said, list(filter(None, map(_said, earlier))))
+        return OrderText(self.text, self.said, list(filter(None, map(_said, earlier))))
 
     def same_as(self, other: PromptInputs) -> bool:
         """Whether the other was read from the same messages, user and memory, in any attempt."""

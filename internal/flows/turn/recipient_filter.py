@@ -15,7 +15,7 @@ from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, Re
 from internal.dialogue.snapshots.model import SnapshotItem
 from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
 from internal.language.discretion.recipients import Recipient, least_odds, words_of
-from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
 from internal.language.text.spelling import words as listed
 from internal.people.model import Person
 
@@ -49,7 +49,7 @@ _TRUSTED_ROLES: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class Sources:
     """What memory knows about things in a prompt, by id: explicit audiences, and the messages they come from.
 
     `members`: of each audience that is a team or a group, the ids of the people who belong to it.
@@ -84,7 +84,7 @@ class RecipientFilter:
     `left_out` are the topics of each thing that was kept back, `missed` of those that the order is about.
     """
 
-    def __init__(self, order: Order, stored: Stored, vectors: Mapping[str, Vector]) -> None:
+    def __init__(self, order: Order, stored: Sources, vectors: Mapping[str, Vector]) -> None:
         self._order, self._stored, self._vectors = order, stored, vectors
         self._words, self._own = words_of(order.text), words_of(order.said)
         self._named: dict[str, int] = {}
@@ -100,7 +100,7 @@ class RecipientFilter:
         By their vectors, by words of the order, and by rare words of the nearest that touch nothing. What is about
         something else is nobody's need, whatever it touches. Before this nothing is near.
         """
-        found = list(dict.fromkeys(one for text in texts for one in sentences(text)))
+        found = list(dict.fromkeys(one for text in texts for one in sentence_texts(text)))
         if not found:
             return
         words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
@@ -122,21 +122,21 @@ class RecipientFilter:
     def _topics(self, sentence: str) -> frozenset[Topic]:
         if (known := self._known.get(sentence)) is None:
             vector = self._vectors.get(sentence)
-            unknown = frozenset(TOPICS) if self._order.certain else topics_of(sentence)
+            unknown = frozenset(TOPICS) if self._order.certain else private_topics(sentence)
             known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
         return known
 
     def _odds(self, sentence: str) -> float:
         """The log-odds that a sentence touches what is not the recipient's business."""
         if (vector := self._vectors.get(sentence)) is None:
-            return math.inf if self._order.certain or topics_of(sentence) else -math.inf
+            return math.inf if self._order.certain or private_topics(sentence) else -math.inf
         knows = self._order.recipient.knows | ({"any"} if self._order.recipient.knows else set())
         return max(one for topic, one in topic_odds(sentence, vector).items() if topic not in knows)
 
     def _is_secret(self, texts: Iterable[str], by_vector: bool = True) -> bool:
         """Whether a sentence of the texts says so, by its words or by its vector."""
-        said = (one for text in texts for one in sentences(text))
-        return any("secret" in topics_of(one) or (by_vector and "secret" in self._topics(one)) for one in said)
+        said = (one for text in texts for one in sentence_texts(text))
+        return any("secret" in private_topics(one) or (by_vector and "secret" in self._topics(one)) for one in said)
 
     def _is_of_another(self, sentence: str) -> bool:
         """Whether a sentence speaks of somebody with whom the order has nothing to do, and not of the owner."""
@@ -165,16 +165,16 @@ class RecipientFilter:
             return True
         self.left_out.append(touches - recipient.knows)
         if near >= _MISSED and position < _NAMED:
-            self.missed |= touches - recipient.knows - (_SECRET - topics_of(sentence))
+            self.missed |= touches - recipient.knows - (_SECRET - private_topics(sentence))
         return False
 
     def shown(self, text: str, *, about: bool = True, sources: Sequence[str] = ()) -> str:
         """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
         secret = self._is_secret([text, *sources])
-        return " ".join(one for one in sentences(text) if self._shows(one, about, secret))
+        return " ".join(one for one in sentence_texts(text) if self._shows(one, about, secret))
 
     def may(self, text: str, *, about: bool = True, sources: Sequence[str] = ()) -> bool:
-        return self.shown(text, about=about, sources=sources) == " ".join(sentences(text))
+        return self.shown(text, about=about, sources=sources) == " ".join(sentence_texts(text))
 
     def line(self, one: DialogueLine, about: bool = True) -> DialogueLine:
         return replace(one, text=self.shown(one.text, about=about))
@@ -203,13 +203,15 @@ class RecipientFilter:
         return [one for one in cut if one.lines]
 
     def person(self, one: Person) -> Person:
-        return replace(one, bio=" ".join(part for part in sentences(one.bio) if self.may(with_name_before(one, part))))
+        return replace(
+            one, bio=" ".join(part for part in sentence_texts(one.bio) if self.may(with_name_before(one, part)))
+        )
 
 
 def with_name_before(person: Person, sentence: str) -> str:
     return f"{person.display_name}: {sentence}"
 
 
-def sentences(text: str) -> list[str]:
+def sentence_texts(text: str) -> list[str]:
     """Without the quotation marks in which the snapshot quotes: they are no part of what is said."""
     return [one for one in (part.strip(" \t“”") for part in _SENTENCE.split(text)) if one]

@@ -13,7 +13,7 @@ from internal.dialogue.mailbox import repository as mailbox
 from internal.dialogue.model import own_words
 from internal.flows.visibility.messages import messages_shown
 from internal.flows.visibility.pending_forgettings import everything_asked
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 from internal.people import repository as people
 from internal.scheduling import run_repository as runs
 from internal.scheduling.run import RunState
@@ -61,5 +61,5 @@ def _unpublished(connection: Connection, user_id: int) -> int:
 
 
 def _only_asks(text: str) -> bool:
-    asked = [text[start:end] for start, end in sentences(text)]
+    asked = [text[start:end] for start, end in sentence_spans(text)]
     return bool(asked) and all(map(asks_plainly, asked))

@@ -10,7 +10,7 @@ from internal.language.names.person_names import mentions
 from internal.language.search.terms import english_stem
 from internal.language.tasks.contacts import contact_verb, contacts_in
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import name_key, sentences, words
+from internal.language.text.spelling import name_key, sentence_spans, words
 from internal.language.text.tables import table
 
 _TABLE: Final[Mapping[str, Any]] = table(__package__, "words")
@@ -62,7 +62,7 @@ def _one_root(one: str, two: str) -> bool:
 def _read(text: str, names: Names) -> LineContent:
     met: set[int] = set()
     spoke: dict[str, set[int]] = {}
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         sentence = text[start:end]
         [people] = contacts_in([sentence], names)
         met |= people if people and _took_part(sentence, names) else set()

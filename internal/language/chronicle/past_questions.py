@@ -8,7 +8,7 @@ from internal.language.commands.vocabulary import WORD, content_words, forms
 from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.tasks.contacts import contact_verb, wants_contact
-from internal.language.text.spelling import name_key, sentences
+from internal.language.text.spelling import name_key, sentence_spans
 
 _IDLE: Final = WORDS["near"] | WORDS["idle"]
 
@@ -48,7 +48,7 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
 
 def gives_cause(line: str, effect: Sequence[str]) -> bool:
     """Whether a line gives the cause of something: its words precede "because", or follow "therefore"."""
-    spans = [*sentences(line)]
+    spans = [*sentence_spans(line)]
     for (start, end), before in zip(spans, [(0, 0), *spans], strict=False):
         folded, preceding = fold(line[start:end]), line[slice(*before)]
         why, then = SHAPES["because"].search(folded), SHAPES["so"].search(folded)

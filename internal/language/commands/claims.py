@@ -22,7 +22,7 @@ from internal.language.dates.units import Span, fold
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import nominative_person, title_of
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language, sentences, words
+from internal.language.text.spelling import Language, sentence_spans, words
 from internal.language.text.tables import all_of, any_of
 
 _any: Final = partial(any_of, "internal.language.commands")
@@ -81,7 +81,7 @@ def find_claims(text: str, known: Sequence[str]) -> list[ActionClaim]:
     found = []
     bare = QUOTED.sub(lambda quote: " " * len(quote[0]), text)  # a quoted verb claims nothing
     begin: int | None = None  # of a "Done!" before the claim
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         sentence = text[start:end]
         if _DONE.fullmatch(fold(sentence)):
             begin = start

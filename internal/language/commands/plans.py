@@ -13,7 +13,7 @@ from internal.language.dates.units import fold
 from internal.language.tasks.completion import find_completions, find_move, tells_past
 from internal.language.tasks.times import find_time
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language, sentences, text_language
+from internal.language.text.spelling import Language, sentence_spans, text_language
 
 _MAY_NAME_DAY: Final = pattern(
     rf"\d|days?\b|tonight|tomorrow|week|every|завтра|сегодня|сьогодні|недел|тиж|выходн|вихідн|через|\bза\b|\bin\b|кажд"
@@ -32,7 +32,7 @@ def plans_within(
     """
     planned: list[tuple[str, datetime]] = []
     for text, at in amend_lines(lines, lambda line: line, lambda line, text: (text, line[1])):
-        for start, end in sentences(text):
+        for start, end in sentence_spans(text):
             sentence = text[start:end].strip()
             language = text_language(sentence, default)
             known = [said for said, _ in planned]

@@ -45,7 +45,7 @@ from internal.language.tasks.times import find_time
 from internal.language.text.openings import LEADING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
-from internal.language.text.spelling import Language, sentences, words
+from internal.language.text.spelling import Language, sentence_spans, words
 from internal.language.text.tables import all_of, any_of
 
 _any: Final = partial(any_of, "internal.language.commands")
@@ -103,7 +103,7 @@ _BOUNDARY: Final = pattern(r"[,;—–(!]\s*|\s-\s|\b(?:and|but|so|then|also|plu
 def find_commands(text: str, at: datetime, language: Language = "en") -> list[Command]:
     """The commands in an owner's own text, written at `at` (aware, in his zone), in their order."""
     found: list[Command] = []
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         sentence = QUOTED.sub(_kept_quote, text[start:end])
         for one in _of_sentence(sentence, at, language):
             found.append(Command(one.kind, one.about, one.time, one.sure, (start, min(end, len(text))), one.days))

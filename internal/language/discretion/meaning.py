@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.discretion.sensitivity import TOPICS, Topic, topics_of
+from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
 
 Vector = NDArray[np.float32]
 Matter = Topic | Literal["any"]
@@ -51,7 +51,7 @@ def for_others(text: str, vector: Vector) -> float:
 
 def topic_odds(text: str, vector: Vector) -> dict[Matter, float]:
     """The log-odds that a sentence touches each topic, and any; its vector is that of a document."""
-    words, found = topics_of(text), dict[Matter, float]()
+    words, found = private_topics(text), dict[Matter, float]()
     for topic in _MATTERS:
         known, named = _weights()["topics"][topic], bool(words) if topic == "any" else topic in words
         found[topic] = float(vector @ _row("topics", topic, "vector")) + known["bias"] + known["words"] * named
@@ -61,7 +61,7 @@ def topic_odds(text: str, vector: Vector) -> dict[Matter, float]:
 def touched(text: str, vector: Vector) -> frozenset[Topic]:
     """The topics that a sentence touches, by its words and by its vector, which is that of a document."""
     odds = topic_odds(text, vector)
-    found = {topic for topic in TOPICS if odds[topic] > _TOUCHED} | (topics_of(text) & {"secret"})
+    found = {topic for topic in TOPICS if odds[topic] > _TOUCHED} | (private_topics(text) & {"secret"})
     return frozenset(found or ({max(TOPICS, key=lambda one: odds[one])} if odds["any"] > _TOUCHED else found))
 
 

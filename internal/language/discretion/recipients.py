@@ -7,7 +7,7 @@ from functools import cache
 from itertools import dropwhile, takewhile
 from typing import Final, Literal
 
-from internal.language.discretion.sensitivity import Topic, fold, pattern, topics_of
+from internal.language.discretion.sensitivity import Topic, fold, pattern, private_topics
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.patterns import ANOTHER
 from internal.language.text.spelling import words as listed
@@ -211,7 +211,7 @@ def recipient_of(text: str, names: Iterable[str] = ()) -> Recipient:
     Of several roles it is the one that may know least. What the owner says of himself in the order is his to tell.
     """
     known, tokens = _known(), _TOKEN.findall(fold(text))
-    named, said = {fold(name) for name in names}, topics_of(text) - {"secret"}
+    named, said = {fold(name) for name in names}, private_topics(text) - {"secret"}
     for index, token in enumerate(tokens):
         if token in known.orders or token in known.genres:
             reach = _reach(known, tokens, index)

@@ -45,7 +45,7 @@ def _patterns() -> dict[Topic, re.Pattern[str]]:
     return {topic: pattern(stored[topic]) for topic in TOPICS}
 
 
-def topics_of(text: str) -> frozenset[Topic]:
+def private_topics(text: str) -> frozenset[Topic]:
     """The topics that a text touches; empty for what anybody may hear."""
     words = fold(text)
     found = {topic for topic, known in _patterns().items() if known.search(words)}

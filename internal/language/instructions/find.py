@@ -29,7 +29,7 @@ from internal.language.instructions.withdrawals import (
 from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
-from internal.language.text.spelling import sentences, unquoted, words
+from internal.language.text.spelling import sentence_spans, unquoted, words
 from internal.language.text.tables import any_of
 
 _any: Final = partial(any_of, "internal.language.instructions")
@@ -116,7 +116,7 @@ def find_instructions(text: str) -> list[FoundInstruction]:
     if not own or len(own) > LONGEST_TEXT or own.startswith(("/", "[")) or _COPIED.search(own):
         return []
     found: list[FoundInstruction] = []
-    for start, end in sentences(own):
+    for start, end in sentence_spans(own):
         sentence = own[start:end].strip()
         if sentence.endswith(":"):  # somebody else's words follow
             break

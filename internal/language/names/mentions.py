@@ -14,7 +14,7 @@ from internal.language.names.nominative import name_context, nominative
 from internal.language.names.role_words import NameSpan, StatedRelation, is_genitive_of_role, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.text.morphology import Gender, name_readings, ordinary, parses
-from internal.language.text.spelling import Language, Token, sentences, tokens
+from internal.language.text.spelling import Language, Token, sentence_spans, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _MentionFinder:
         self._text = text
         self._language = language
         self._tokens = tokens(text)
-        self._bounds = sentences(text)
+        self._bounds = sentence_spans(text)
         self._found: list[NameMention] = []
 
     def read(self) -> list[NameMention]:

@@ -16,7 +16,7 @@ from internal.language.tasks.titles import nominative_person
 from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.morphology import dictionary_languages, parses
-from internal.language.text.spelling import Language, name_key, sentences
+from internal.language.text.spelling import Language, name_key, sentence_spans
 from internal.text_caches import cached
 
 Outcome = Literal["done", "cancelled"]
@@ -68,7 +68,7 @@ class _Statement:
 def find_completions(text: str, titles: Sequence[str]) -> list[Completion]:
     """The tasks that a text by their owner completes or cancels, each once. Loads pymorphy3."""
     outcomes: dict[int, Outcome] = {}
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         sentence = text[start:end]
         if len(sentence) <= _MAX_CHARACTERS and (completion := _completion_of_sentence(sentence, titles)) is not None:
             outcomes.setdefault(completion.index, completion.outcome)

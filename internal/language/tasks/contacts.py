@@ -11,7 +11,7 @@ from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.tasks.vocabulary import any_of
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 
 _WANTED: Final = pattern(rf"\s*(?:to\s+)?(?:{any_of('wanted')})\b")
 _ORDERED: Final = pattern(
@@ -64,7 +64,7 @@ def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[
 
 def _contacted_people(line: str, names: Mapping[int, Sequence[str]]) -> set[int]:
     found: set[int] = set()
-    for start, end in sentences(line):
+    for start, end in sentence_spans(line):
         folded = fold(line[start:end])
         if _CONTACT.search(folded) and not _NO_CONTACT.search(folded) and not folded.rstrip().endswith("?"):
             found |= set(mentions(line[start:end], names))

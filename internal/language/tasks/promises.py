@@ -13,7 +13,7 @@ from internal.language.tasks.titles import dative, debt, infinitive, nominative_
 from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.morphology import parses
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language, sentences, tokens
+from internal.language.text.spelling import Language, sentence_spans, tokens
 
 _DEEDS: Final = pattern(rf"\b(?:{any_of('deeds')})\b|\b(?:{any_of('deeds_inflected')})")
 """Deeds for somebody, without words that call them a promise."""
@@ -79,7 +79,7 @@ def may_promise(text: str) -> bool:
 def find_promised(text: str, at: datetime, language: Language) -> list[Promised]:
     """Tasks of others for the owner in a text written at `at` (aware, in the owner's zone)."""
     found = []
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         sentence = text[start:end].rstrip()
         if not _DOUBTED.search(fold(sentence)):
             promised = _plainly(sentence, at, language) or _by_future(sentence, at, language)

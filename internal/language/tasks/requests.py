@@ -30,7 +30,7 @@ from internal.language.tasks.vocabulary import any_of
 from internal.language.text.openings import OPENING, POLITE
 from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
-from internal.language.text.spelling import Language, sentences
+from internal.language.text.spelling import Language, sentence_spans
 
 Kind = Literal["reminder", "task", "promise"]
 
@@ -139,7 +139,7 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
     Loads pymorphy3, so call it in the language process; some 1 ms a sentence.
     """
     tasks: list[TaskFound] = []
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         for begin, part in _clauses(text[start:end]):
             if len(part) > MAX_SENTENCE:
                 continue
@@ -180,7 +180,7 @@ def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> T
         both = (tasks[-1].span[0], task.span[1])
         return replace(task, title=tasks[-1].title, whom=tasks[-1].whom, span=both)
     before = text[: task.span[0]].strip()
-    last = sentences(before)[-1] if before else (0, 0)
+    last = sentence_spans(before)[-1] if before else (0, 0)
     title = title_of(before[last[0] : last[1]], ())
     return replace(task, title=shortened(title))
 

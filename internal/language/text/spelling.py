@@ -138,7 +138,7 @@ _CAME_ALONG: Final = re.compile(r"\n?^\[(?:(?:photo|audio)\]|file [^\n]*\]$).*",
 """A line that stands in a message for a picture, a sound or a file."""
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[tuple[int, int]]:
     """The beginning and end (characters) of each sentence, at least one; "Dr. Foster" is not split.
 
     A sentence without an end within MOST_CHARACTERS is cut between words, or anywhere if it has none.

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 
 _CLAUSE_END: Final = re.compile(r"(?:[,;:]| [—–-])(?= )")
 _SHORT: Final = re.compile(r"(?: \w{1,2})+$")
@@ -15,7 +15,7 @@ _READ: Final = 2_000
 def title_of(text: str, most: int) -> str:
     """The beginning of a text in one line of at most `most` characters: whole sentences, else clauses, else words."""
     text, whole = text[:_READ], ""
-    for start, end in sentences(text):
+    for start, end in sentence_spans(text):
         longer = " ".join([*whole.split(), *text[start:end].split()])
         if len(longer) > most:
             break

@@ -37,7 +37,7 @@ from internal.dialogue.snapshots.model import EMPTY
 from internal.language.names.same_person import same_person_reason
 from internal.language.search.terms import document_terms, query_terms
 from internal.language.search.word_match import match_texts
-from internal.language.text.spelling import MOST_CHARACTERS, sentences
+from internal.language.text.spelling import MOST_CHARACTERS, sentence_spans
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 OWNER = OwnerProfile(1, "Олена", None, "ru", "Europe/Kyiv")
@@ -117,7 +117,7 @@ def test_twice_the_text_is_not_four_times_the_work(agent: str) -> None:
 @given(st.sampled_from(list(HOSTILE.values())) | st.text(max_size=2000))
 def test_no_sentence_is_long(text: str) -> None:
     """The sentences are the text, in order, each of a length that every rule can bear."""
-    found = sentences(text)
+    found = sentence_spans(text)
     assert "".join(text[begin:end] for begin, end in found) == text
     assert all(end - begin <= MOST_CHARACTERS + 1 for begin, end in found)
 

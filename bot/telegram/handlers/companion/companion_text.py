@@ -20,7 +20,7 @@ from internal.flows.companion.occasions import UpcomingOccasion, local_day, titl
 from internal.flows.companion.today import Agenda
 from internal.flows.reflections.model import Reflection
 from internal.knowledge.model import EvidenceLine, Fact
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 from internal.people.bio import bio_from_names
 from internal.tasks.model import Task
 
@@ -143,7 +143,7 @@ def _about(known: Brief) -> str:
     """The profile's sentences that add something to the lines and facts below them."""
     person = known.person
     below = {_bare(text) for text in (*[one.quote for one in known.talks], *[one.fact for one in known.facts])}
-    parts = [person.bio[start:end].strip() for start, end in sentences(person.bio)]
+    parts = [person.bio[start:end].strip() for start, end in sentence_spans(person.bio)]
     return (
         "" if person.bio == bio_from_names(person.names) else " ".join(one for one in parts if _bare(one) not in below)
     )

@@ -18,7 +18,7 @@ from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.dialogue import repository as dialogue
 from internal.flows.visibility.messages import messages_shown
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 from internal.memory.queries import repository as memories
 from internal.people import repository as people
 from internal.storage.forgetting.tombstone_repository import any_forgotten
@@ -53,7 +53,7 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
         return  # a message may name somebody who must not be quoted any more
     recent = messages_shown(connection, user.user_id, dialogue.recent(connection, user.user_id, limit=_LATEST))
     own = [one.content for one in recent if one.role == "user" and one.forward is None and not one.hidden]
-    said = [text[start:end].strip() for text in own for start, end in sentences(text)]
+    said = [text[start:end].strip() for text in own for start, end in sentence_spans(text)]
     said = [one for one in said if _OF_ONESELF.match(one) and "?" not in one and len(one) <= _LONGEST]
     if quotes := [f"«{escape(shorten(quotable(one), _LONGEST))}»" for one in dict.fromkeys(said) if one not in known]:
         yield _section(phrase(user.lang, "about-owner-said"), quotes[-_MOST_QUOTES:])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rapidfuzz import fuzz
 
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 from internal.language.text.unmarked_questions import asks_unmarked
 
 MAX_SENTENCES = 3
@@ -71,4 +71,4 @@ def _each_once(sentences: Sequence[str]) -> list[str]:
 
 
 def _split(bio: str) -> list[str]:
-    return [bio[start:end].strip() for start, end in sentences(bio) if bio[start:end].strip()]
+    return [bio[start:end].strip() for start, end in sentence_spans(bio) if bio[start:end].strip()]

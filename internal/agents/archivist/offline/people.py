@@ -16,7 +16,7 @@ from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
 from internal.language.text.morphology import Gender
-from internal.language.text.spelling import name_key, sentences, text_language, tokens, words
+from internal.language.text.spelling import name_key, sentence_spans, text_language, tokens, words
 from internal.people.model import Circle, Person, names_of
 
 _IDENTITY = re.compile(
@@ -115,7 +115,7 @@ class Reading:
         if not line.owners_word:
             self._hear(line)
             return
-        spans = sentences(line.text)
+        spans = sentence_spans(line.text)
         orders = {n for n, (start, end) in enumerate(spans) if is_order(line.text[start:end], line.at)}
         sightings = [one for one in self._sightings(line.text) if not is_own_name(one, line.text)]
         named = self._by_sentence([one for one in sightings if one.sentence not in orders], line)
@@ -142,7 +142,7 @@ class Reading:
             return
         full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
         named = self._by_sentence([replace(one, circle=None) for one in full], line)
-        for number, (start, end) in enumerate(sentences(line.text)):
+        for number, (start, end) in enumerate(sentence_spans(line.text)):
             self.heard.append(SentenceReading(line, start, line.text[start:end], named.get(number, []), None, speaker))
 
     def _by_sentence(
@@ -179,7 +179,7 @@ class Reading:
         for written in mentions(text, self._known).values():
             start = text.find(written)
             if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
-                number = next(n for n, (_, end) in enumerate(sentences(text)) if start < end)
+                number = next(n for n, (_, end) in enumerate(sentence_spans(text)) if start < end)
                 found.append(NameMention(written, written, start, start + len(written), number))
         return sorted(found, key=lambda mention: mention.start)
 
@@ -214,7 +214,7 @@ class Reading:
 
     def _same_username(self, mention: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
         """Handles "Маша (@masha)" with @masha known under another name: one username is one person."""
-        start, end = sentences(line.text)[mention.sentence]
+        start, end = sentence_spans(line.text)[mention.sentence]
         one, other = self._dossier(replace(mention, username=None), meant), self._dossier(mention, owner)
         one.lines.add(line.number)
         self.identities.append(Identity(one, other, line.number, line.text[start:end].strip()))

@@ -51,7 +51,7 @@ from internal.language.search.subjects import subjects_of
 from internal.language.search.transliteration import read_latin
 from internal.language.tasks.contacts import asks_of_contact, tells_of_contact
 from internal.language.text.block_tags import escape, neutralised
-from internal.language.text.spelling import name_key, sentences, text_language, tokens, unquoted
+from internal.language.text.spelling import name_key, sentence_spans, text_language, tokens, unquoted
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
@@ -98,7 +98,7 @@ class OfflineResponder:
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
         """The reply piece by piece. ModelUnavailable if the language process cannot answer."""
         text = await self._worker.run(compose, replace(request, toolbox=None))
-        for start, end in pairwise([*(start for start, _ in sentences(text)), len(text)]):
+        for start, end in pairwise([*(start for start, _ in sentence_spans(text)), len(text)]):
             yield ChatDelta(text[start:end])
         yield ChatDelta("", ChatReply(text, MODEL))
 

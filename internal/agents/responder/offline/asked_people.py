@@ -28,7 +28,7 @@ _BURST: Final = timedelta(minutes=2)
 """Longest pause after which a message goes on from the one before: "sold the Lada", "got himself a Kia"."""
 
 
-class People:
+class AskedPeople:
     """Whom a question is about, by name or kinship; nobody: the owner."""
 
     def __init__(self, said: str, names: Sequence[str], roles: Set[str], language: Language, asked: Set[str]) -> None:

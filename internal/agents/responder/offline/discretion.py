@@ -8,11 +8,11 @@ from typing import Final
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.offline.people_in_dialogue import Subject, people_named_in
 from internal.language.discretion.meaning import topic_odds
-from internal.language.discretion.sensitivity import Topic, topics_of
+from internal.language.discretion.sensitivity import Topic, private_topics
 from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
 from internal.language.search.terms import query_terms, terms_in, topic_terms
-from internal.language.text.spelling import sentences, text_language, words
+from internal.language.text.spelling import sentence_spans, text_language, words
 from internal.language.worker.embedding import embed_passages
 
 _CLAUSE: Final = re.compile(
@@ -41,15 +41,15 @@ def discreet(
     asked = {term for word in meant if not word & people for term in word}
     if not asked:
         return request, known, str
-    topics, subjects = topics_of(said), subjects_of(said)
+    topics, subjects = private_topics(said), subjects_of(said)
 
     def fits(part: str) -> bool:
         return not _secrets(part, topics, subjects) or bool(asked & terms_in(part) or subjects & subjects_of(part))
 
     def kept(text: str) -> str:
-        if not topics_of(text) - topics:
+        if not private_topics(text) - topics:
             return text
-        parts = (_CLAUSE.split(text[start:end].strip()) for start, end in sentences(text))
+        parts = (_CLAUSE.split(text[start:end].strip()) for start, end in sentence_spans(text))
         left = [(" ".join(filter(fits, part)).rstrip(" ,;:—–-"), part) for part in parts]
         return " ".join(one if one.endswith(part[-1]) else f"{one}." for one, part in left if one) or text
 
@@ -67,7 +67,7 @@ def discreet(
 
 def _secrets(text: str, topics: Set[Topic], subjects: Set[str]) -> Set[Topic]:
     """The topics of a text that nobody asked for; who "sits in" an office is in no prison."""
-    found = topics_of(text) - topics
+    found = private_topics(text) - topics
     if "legal" not in found or not subjects & {"work", "study"}:
         return found
     return found - ({"legal"} if topic_odds(text, embed_passages([text])[0])["legal"] < _SURELY else set())

@@ -9,7 +9,7 @@ from internal.agents.model import Language, ResponderRequest
 from internal.language.dates.units import fold
 from internal.language.instructions.topics import condition_of, language_of, times_of, topics_of
 from internal.language.instructions.withdrawals import DISMISSED
-from internal.language.text.spelling import sentences
+from internal.language.text.spelling import sentence_spans
 
 _WEEKEND: Final = 5
 _NEVER: Final = re.compile(r"(?<!\w)(?:never|don't|do not|not|no|stop|не|ніколи|никогда|хватит|досить)(?!\w)")
@@ -41,7 +41,7 @@ def _bullets(line: str, *, wanted: bool) -> list[str]:
     bare = line.removeprefix(_BULLET)
     if not wanted or line != bare or not bare or bare.endswith(":"):
         return [line if wanted else bare]
-    parts = [(0, len(bare))] if _QUOTE.search(bare) else sentences(bare)
+    parts = [(0, len(bare))] if _QUOTE.search(bare) else sentence_spans(bare)
     return [_BULLET + bare[start:end].strip() for start, end in parts]
 
 

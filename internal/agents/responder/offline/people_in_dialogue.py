@@ -16,7 +16,7 @@ from internal.language.commands.recognise import is_order
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import query_terms
-from internal.language.text.spelling import sentences, tokens
+from internal.language.text.spelling import sentence_spans, tokens
 from internal.people.model import Person, names_of
 
 _CONTENT = re.compile(r"[^\W\d_]{4,}")
@@ -118,7 +118,7 @@ def roles_of_one(found: Sequence[Subject], known: Sequence[Subject]) -> frozense
 def own_words(request: ResponderRequest, names: Sequence[str], roles: frozenset[str]) -> str:
     """The owner's own latest sentences of this dialogue that name one of these, or use one of these roles."""
     lines = [line for line in request.dialogue[-_LINES:] if line.role == "user" and not author_of(line)]
-    spoken = [line.text[start:end] for line in lines for start, end in sentences(line.text)]
+    spoken = [line.text[start:end] for line in lines for start, end in sentence_spans(line.text)]
     fitting = [one for one in spoken if not asks(one) and (roles & roles_of(one) or _names_one(one, names))]
     telling = [one for one in fitting if intent_of(one).wish == "news"]
     return unknown_of("", [one for one in telling if not is_order(one, request.now, changes=True)])

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from internal.agents.model import ResponderRequest
-from internal.agents.responder.offline.asked_people import SPEAKER, People
+from internal.agents.responder.offline.asked_people import SPEAKER, AskedPeople
 from internal.agents.responder.offline.intent import intent_of
 from internal.agents.responder.offline.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.offline.pictures import subjects_of_file, without_question
@@ -36,7 +36,7 @@ from internal.language.search.subjects import (
     tells_state,
 )
 from internal.language.search.terms import terms_in, topic_terms
-from internal.language.text.spelling import sentences, tokens, with_signs, words
+from internal.language.text.spelling import sentence_spans, tokens, with_signs, words
 
 _LATEST: Final = 300
 """Most lines of this dialogue that are searched: more than a prompt holds, since no passage repeats them.
@@ -95,7 +95,7 @@ def newest_about(
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, _subjects_asked(said, names)
     names = [*names, *_asker(said, request)]
-    people = People(said, names, roles, request.owner.language, subjects)
+    people = AskedPeople(said, names, roles, request.owner.language, subjects)
     besides = set().union(*asked, people.terms)
     terms = [terms_in(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
     frequent = Counter(term for there in terms for term in there)
@@ -146,7 +146,12 @@ def newest_about(
 
 
 def _with_update(
-    found: list[SaidLine], lines: Sequence[SaidLine], older: str, people: People, subjects: Set[str], besides: Set[str]
+    found: list[SaidLine],
+    lines: Sequence[SaidLine],
+    older: str,
+    people: AskedPeople,
+    subjects: Set[str],
+    besides: Set[str],
 ) -> list[SaidLine]:
     """The lines that answer, up to the one that updates the most fitting of them or an older fact."""
     base = max(found, key=lambda line: line.share, default=SaidLine(older, place=-1))
@@ -181,7 +186,7 @@ def repeats(text: str, part: str) -> bool:
 
 def _only_orders(text: str, now: datetime) -> bool:
     """Whether every sentence of a line orders the bot to do something: that is nothing to remember."""
-    return all(is_order(text[start:end], now, changes=True) for start, end in sentences(text))
+    return all(is_order(text[start:end], now, changes=True) for start, end in sentence_spans(text))
 
 
 def _subjects_asked(said: str, names: Sequence[str]) -> frozenset[str]:
@@ -212,7 +217,7 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
 
 
 def _last_states(
-    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: People, now: datetime
+    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: AskedPeople, now: datetime
 ) -> list[SaidLine]:
     """What was last said of those asked about that is so now, newer than what was chosen, the newest first."""
     found: list[SaidLine] = []
@@ -280,7 +285,7 @@ def quotable(text: str, said: str, *, part: bool = False) -> str:
         return whole
     asked, subjects = {term for word in topic_terms(said) for term, _ in word}, subjects_of(said)
     rows = [with_signs(row) for row in (text.splitlines() if part else [whole])]
-    parts = [found for row in rows for start, end in sentences(row) if (found := " ".join(row[start:end].split()))]
+    parts = [found for row in rows for start, end in sentence_spans(row) if (found := " ".join(row[start:end].split()))]
     rated = [len(asked & terms_in(part)) + len(subjects & subjects_of(part)) for part in parts]
     first, last = rated.index(max(rated)), len(parts)
     if part and rated[first]:

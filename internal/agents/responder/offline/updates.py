@@ -7,7 +7,7 @@ changes of jobs, homes, partners, cars, pets and schools in three languages, eac
 from collections.abc import Sequence, Set
 from typing import Final
 
-from internal.agents.responder.offline.asked_people import SPEAKER, People
+from internal.agents.responder.offline.asked_people import SPEAKER, AskedPeople
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.language.commands.vocabulary import readings
 from internal.language.discretion.meaning import Vector, usual
@@ -33,7 +33,13 @@ _BEGINNING: Final = 4
 
 
 def newest_update(
-    older: str, later: Sequence[SaidLine], people: People, subjects: Set[str], besides: Set[str], *, ended: bool = False
+    older: str,
+    later: Sequence[SaidLine],
+    people: AskedPeople,
+    subjects: Set[str],
+    besides: Set[str],
+    *,
+    ended: bool = False,
 ) -> SaidLine | None:
     """The line that most likely updates an older text; `besides` are the terms that a question asks with.
 
@@ -65,14 +71,14 @@ def newest_update(
     return best[1] if best is not None and best[0] + _USUAL > (_ENDED if ended else _LEAST) else None
 
 
-def of_other_days(text: str, older: str, people: People) -> bool:
+def of_other_days(text: str, older: str, people: AskedPeople) -> bool:
     """Whether a line tells of a birthday or another day, and the older text does not, or somebody's other news."""
     if is_occasion(older):
         return not is_occasion(text) and people.named and people.same(text, terms_in(text))
     return is_occasion(text)
 
 
-def _of_whom(line: SaidLine, people: People, *, ended: bool) -> float:
+def _of_whom(line: SaidLine, people: AskedPeople, *, ended: bool) -> float:
     """What speaks against a line's being about those asked about: another subject, or a verb in another person."""
     if people.named and people.same(line.text, terms_in(line.text)):
         return 0.0

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from support.flows.flow_stage import OWNER, Talk
 
-from internal.flows.turn.discretion import Asked, Discretion
+from internal.flows.turn.discretion import Discretion, OrderText
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.people.service import TelegramAccount, from_metadata
@@ -82,7 +82,7 @@ async def test_a_few_words_order_something_only_where_they_name_somebody(
     now = discreet.clock.now()
     await discreet.write(lambda c: from_metadata(c, OWNER, TelegramAccount(77, "Роман"), seen_at=now, now=now))
     assert discreet.discretion is not None
-    assert (await discreet.discretion.order(OWNER, Asked(text, text)) is not None) is ordered
+    assert (await discreet.discretion.order(OWNER, OrderText(text, text)) is not None) is ordered
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_a_few_words_order_something_only_where_they_name_somebody(
 async def test_what_names_no_reader_is_no_certain_order(discreet: Talk, text: str, certain: bool) -> None:
     """Of such a message only private things stay out of what is recalled: the latest lines are its dialogue."""
     assert discreet.discretion is not None
-    order = await discreet.discretion.order(OWNER, Asked(text, text))
+    order = await discreet.discretion.order(OWNER, OrderText(text, text))
     assert (order is not None and order.certain) is certain
 
 
@@ -106,10 +106,10 @@ async def test_a_wish_reaches_an_order_behind_questions_of_the_owner(discreet: T
     """It may be about either: in doubt what is private stays out, the latest lines of the dialogue stay."""
     assert discreet.discretion is not None
     before = ["Write my boss why Tom must not miss his injections", "what do I know about Tom?"]
-    order = await discreet.discretion.order(OWNER, Asked("shorter", "shorter", before))
+    order = await discreet.discretion.order(OWNER, OrderText("shorter", "shorter", before))
     assert order is not None
     assert (order.said, order.certain) == (before[0], False)
-    assert await discreet.discretion.order(OWNER, Asked("shorter", "shorter", before[1:])) is None
+    assert await discreet.discretion.order(OWNER, OrderText("shorter", "shorter", before[1:])) is None
 
 
 async def test_the_latest_lines_stay_where_nobody_and_no_text_is_named(discreet: Talk) -> None:

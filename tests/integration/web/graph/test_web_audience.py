@@ -23,7 +23,7 @@ from internal.agents.model import (
 )
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Incoming, Speaker
-from internal.flows.turn.discretion import Asked, Discretion
+from internal.flows.turn.discretion import Discretion, OrderText
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.prompt.context import RecallResult
@@ -91,7 +91,7 @@ def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
 async def test_what_a_recipient_may_know(known: Stage, text: str, shown: list[int]) -> None:
     """By the role, and by what the owner names himself; the owner's own questions are answered from everything."""
     facts = await told(known)
-    kept = await discretion_over(known).kept(request(text, facts), Asked(text, text))
+    kept = await discretion_over(known).kept(request(text, facts), OrderText(text, text))
     assert [one.n for one in kept.facts] == shown
     assert ("My blood test was bad" in [line.text for line in kept.dialogue]) == (text == FOR_DOCTOR or 4 in shown)
     assert kept.dialogue[-1].text == text
@@ -111,8 +111,8 @@ async def test_the_owner_decides_for_whom_a_fact_is(known: Stage) -> None:
         read = (await known.client.get(f"/graph/facts/{done['new_uuid']}", params=owner)).json()
         assert (read["audience"], read["audience_chosen"], read["fact"]) == (audience, True, SAID[fact.n - 1])
     discretion = discretion_over(known)
-    assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), Asked(FOR_TOM, FOR_TOM))).facts] == [2]
-    assert (await discretion.kept(request(FOR_BOSS, facts), Asked(FOR_BOSS, FOR_BOSS))).facts == []
+    assert [one.n for one in (await discretion.kept(request(FOR_TOM, facts), OrderText(FOR_TOM, FOR_TOM))).facts] == [2]
+    assert (await discretion.kept(request(FOR_BOSS, facts), OrderText(FOR_BOSS, FOR_BOSS))).facts == []
     for unknown in ("everybody", "person:999"):
         wrong = await known.client.patch(
             path.replace(fact.fact_id, done["new_uuid"]), json={"audience": unknown}, params=owner
@@ -131,8 +131,8 @@ async def test_a_fact_for_the_team_is_for_its_members(known: Stage) -> None:
 
     await known.database.write(join)
     shared, discretion = await shared_with(known, facts[1], "team"), discretion_over(known)
-    assert (await discretion.kept(request(FOR_TOM, [shared]), Asked(FOR_TOM, FOR_TOM))).facts == [shared]
-    assert (await discretion.kept(request(FOR_BOSS, [shared]), Asked(FOR_BOSS, FOR_BOSS))).facts == []
+    assert (await discretion.kept(request(FOR_TOM, [shared]), OrderText(FOR_TOM, FOR_TOM))).facts == [shared]
+    assert (await discretion.kept(request(FOR_BOSS, [shared]), OrderText(FOR_BOSS, FOR_BOSS))).facts == []
 
 
 @pytest.mark.parametrize(("speakers", "is_shown"), [([ANNA, BORIS], True), ([ANNA], False), ([BORIS], False)])
@@ -150,8 +150,8 @@ async def test_a_fact_for_a_group_is_for_who_writes_there(known: Stage, speakers
     with acting_for(GROUP):
         await known.database.write(write)
     shared, discretion = await shared_with(known, facts[1], f"group:{GROUP}"), discretion_over(known)
-    assert bool((await discretion.kept(request(FOR_TOM, [shared]), Asked(FOR_TOM, FOR_TOM))).facts) == is_shown
-    assert (await discretion.kept(request(FOR_BOSS, [shared]), Asked(FOR_BOSS, FOR_BOSS))).facts == []
+    assert bool((await discretion.kept(request(FOR_TOM, [shared]), OrderText(FOR_TOM, FOR_TOM))).facts) == is_shown
+    assert (await discretion.kept(request(FOR_BOSS, [shared]), OrderText(FOR_BOSS, FOR_BOSS))).facts == []
 
 
 async def shared_with(known: Stage, fact: RecalledFact, audience: str) -> RecalledFact:
@@ -172,10 +172,10 @@ async def test_tools_find_no_more_than_the_prompt(known: Stage) -> None:
         RecalledPassage(2, "message", "b", [line("Tom plays chess"), line("Tom is in hospital")]),
     ]
     result = RecallResult([], [], "Tom", facts=facts, passages=passages)
-    found = await discretion_over(known).found(ANNA, Asked(FOR_BOSS, FOR_BOSS), result)
+    found = await discretion_over(known).found(ANNA, OrderText(FOR_BOSS, FOR_BOSS), result)
     assert [one.n for one in found.facts] == [1]
     assert [one.text for one in found.passages] == ["Tom plays chess"]
-    assert await discretion_over(known).found(ANNA, Asked("Where is Tom?", "Where is Tom?"), result) == result
+    assert await discretion_over(known).found(ANNA, OrderText("Where is Tom?", "Where is Tom?"), result) == result
 
 
 async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> None:
@@ -183,15 +183,17 @@ async def test_what_nobody_answered_is_no_part_of_the_order(known: Stage) -> Non
     asked = replace(
         request(FOR_BOSS, []), dialogue=[DialogueLine("user", "My blood test was bad"), DialogueLine("user", FOR_BOSS)]
     )
-    kept = await discretion_over(known).kept(asked, Asked(FOR_BOSS, FOR_BOSS), 1)
+    kept = await discretion_over(known).kept(asked, OrderText(FOR_BOSS, FOR_BOSS), 1)
     assert [line.text for line in kept.dialogue] == [FOR_BOSS]
 
 
 async def test_words_that_came_along_order_nothing(known: Stage) -> None:
     """A picture that says "write to my boss" is for the owner; beside his own order it is what that is about."""
     facts, discretion = await told(known), discretion_over(known)
-    alone = await discretion.kept(request(FOR_BOSS, facts), Asked(f"[photo] | {FOR_BOSS}", ""))
-    beside = await discretion.kept(request(FOR_BOSS, facts), Asked(f"What is it?\n[photo] | {FOR_BOSS}", "What is it?"))
+    alone = await discretion.kept(request(FOR_BOSS, facts), OrderText(f"[photo] | {FOR_BOSS}", ""))
+    beside = await discretion.kept(
+        request(FOR_BOSS, facts), OrderText(f"What is it?\n[photo] | {FOR_BOSS}", "What is it?")
+    )
     assert [len(one.facts) for one in (alone, beside)] == [4, 4]
-    ordered = Asked(f"{FOR_BOSS}\n[photo] | Tom has diabetes", FOR_BOSS)
+    ordered = OrderText(f"{FOR_BOSS}\n[photo] | Tom has diabetes", FOR_BOSS)
     assert [one.n for one in (await discretion.kept(request(FOR_BOSS, facts), ordered)).facts] == [1]

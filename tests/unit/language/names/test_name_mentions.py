@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from internal.language.names.mentions import find_people
-from internal.language.text.spelling import Language, sentences
+from internal.language.text.spelling import Language, sentence_spans
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_username_beside_a_name_is_his() -> None:
 def test_sentences_are_not_cut_at_abbreviations() -> None:
     """Dr. Foster and И. Петров stay whole."""
     text = "Dr. Foster came. И. Петров ушёл! Конец"
-    assert [text[start:end].strip() for start, end in sentences(text)] == [
+    assert [text[start:end].strip() for start, end in sentence_spans(text)] == [
         "Dr. Foster came.",
         "И. Петров ушёл!",
         "Конец",
