@@ -236,6 +236,13 @@ def test_news_of_somebody_known_stands_beside_what_was_known() -> None:
     assert compose(conversation(PETROV.bio, "…", "кто такой Петров?", inner=[PETROV])).count(PETROV.bio) == 1
 
 
+def test_who_somebody_is_stands_behind_news_that_overtake_the_profile() -> None:
+    """The newer line first, but the question is who it is: the profile is not left out."""
+    said = compose(conversation("Сестра переехала в Тверь.", "…", "кто такая Мария?", inner=[MARIA])).splitlines()
+    assert said[0].endswith("«Сестра переехала в Тверь.»")
+    assert said[1] == "Мария (семья). Из твоих рассказов: «Моя сестра Мария живёт в Туле.»"
+
+
 def test_questions_and_the_bots_own_words_are_no_telling() -> None:
     """Neither was told by the owner."""
     said = compose(conversation("Кто такой Глеб?", "Глеб — сосед.", "Расскажи про Глеба"))

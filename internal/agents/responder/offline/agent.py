@@ -257,7 +257,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return _quoted(newer, said, request, speech) + _memories(remembered, request, speech)
     if lines:
         quoted = [_quoted([one], said, request, speech) for one in lines]
-        return _before(quoted[0], "".join(quoted[1:]), speech)
+        who = [speech.subject(one) for one in found[:_MAX_QUOTED]] if asked_name(said) and tells else []
+        return "\n".join((_before(quoted[0], "".join(quoted[1:]), speech), *who))
     guess = _of_strangers(request, said, speech) or _guess(said, request, known, speech)
     return speech("cannot-write") if orders_writing(said) and guess == speech("nothing") else guess
 
