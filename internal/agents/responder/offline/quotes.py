@@ -94,45 +94,10 @@ def newest_about(
     lines = _lines(request)
     meant = subjects_of_file([{term for term, _ in word} for word in topic_terms(said)])
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, _subjects_asked(said, names)
-    names = [*names, *_asker(said, request)]
-    people = AskedPeople(said, names, roles, request.owner.language, subjects)
-    besides = set().union(*asked, people.terms)
-    terms = [terms_in(f"{line.speaker} {line.text}" if _of_oneself(line) else line.text) for line in lines]
-    frequent = Counter(term for there in terms for term in there)
-    begun: set[str] = set()
-    known = {term for term in terms_in(older) if term[0].isalnum()}  # without sounds, which only capitals have
-    taken_up = {term[:_STEM] for term in known - besides if len(term) >= _LEAST}
-    found: list[SaidLine] = []
-    before = ""
-    for place, (line, there) in enumerate(zip(lines, terms, strict=True)):
-        follows, before = found and found[-1].text.endswith(before), line.text
-        if follows and people.continue_in(found, line):
-            text = f"{found[-1].text.rstrip(' .')}.\n{line.text}"
-            found[-1] = replace(found[-1], text=text, change=found[-1].change or tells_change(text))
-            continue
-        share = sum(bool(there & word) for word in asked) / max(len(asked), 1)
-        of, tells = subjects_of(besides_change(line.text)), not line.speaker and tells_change(line.text)
-        moves = "home" in subjects and tells and not of and not there.isdisjoint(place_ids())
-        touches = not line.speaker and (moves or bool(subjects & subjects_of(line.text)))
-        from_there = begun if known <= there else begun | taken_up
-        goes_on = not line.speaker and bool(from_there & {term[:_STEM] for term in there})
-        names_only = not any(there & word for word in asked if not word & people.terms)
-        of_another = not of & subjects if of else not tells_state(line.text)
-        beside = subjects and names_only and (of_another or is_occasion(line.text))
-        fits = (
-            touches
-            or (share >= _HALF and not beside)
-            or (tells and (found or older) and not (of and subjects) and people.spoken_of(line.text))
-        )
-        if (goes_on and people.not_another(line.text)) or (fits and people.same(line.text, there)):
-            change = (goes_on or touches) and tells_change(line.text)
-            found.append(replace(line, share=share, change=change, follows=goes_on, place=place))
-            if not goes_on:
-                new = terms_in(besides_change(line.text)) - besides
-                rare = [term for term in new if frequent[term] <= _RARE and len(term) >= _LEAST]
-                begun |= {term[:length] for term in rare for length in _SHORTENED}
-    found = [line for line in found if not _only_orders(line.text, request.now)]
-    found = _with_update(found, lines, older, people, subjects, besides)
+    people = AskedPeople(said, [*names, *_asker(said, request)], roles, request.owner.language, subjects)
+    reader = _LineReader(lines, asked, subjects, people, older)
+    found = [line for line in reader.answering() if not _only_orders(line.text, request.now)]
+    found = _with_update(found, lines, older, people, subjects, reader.besides)
     if not found and subjects:
         exchanges = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
         found = [replace(line, change=True) for line in exchanges if people.same(line.text, terms_in(line.text))][:1]
@@ -143,6 +108,81 @@ def newest_about(
     if not people.named or (chosen and chosen[0].change):
         return chosen
     return [*_last_states(lines, chosen, people, request.now), *chosen]
+
+
+class _LineReader:
+    """Reads lines in order and keeps those that answer a question: `asked` are its words, each as its terms."""
+
+    def __init__(
+        self,
+        lines: Sequence[SaidLine],
+        asked: Sequence[Set[str]],
+        subjects: Set[str],
+        people: AskedPeople,
+        older: str,
+    ) -> None:
+        self._lines, self._asked, self._subjects, self._people, self._older = lines, asked, subjects, people, older
+        self.besides: Set[str] = set[str]().union(*asked, people.terms)
+        """The terms that the question itself has: sharing them says nothing."""
+        self._terms = [terms_in(f"{one.speaker} {one.text}" if _of_oneself(one) else one.text) for one in lines]
+        self._frequent = Counter(term for there in self._terms for term in there)
+        self._known = {
+            term for term in terms_in(older) if term[0].isalnum()
+        }  # without sounds, which only capitals have
+        self._taken_up = {term[:_STEM] for term in self._known - self.besides if len(term) >= _LEAST}
+        self._begun: set[str] = set()
+        """Beginnings of the rare words of the lines found: a later line with one of them goes on from there."""
+        self._found: list[SaidLine] = []
+
+    def answering(self) -> list[SaidLine]:
+        """The lines that answer, each with the lines that continue it right behind it."""
+        before = ""
+        for place, (line, there) in enumerate(zip(self._lines, self._terms, strict=True)):
+            follows, before = self._found and self._found[-1].text.endswith(before), line.text
+            if follows and self._people.continue_in(self._found, line):
+                text = f"{self._found[-1].text.rstrip(' .')}.\n{line.text}"
+                self._found[-1] = replace(
+                    self._found[-1], text=text, change=self._found[-1].change or tells_change(text)
+                )
+            else:
+                self._read(replace(line, place=place), there)
+        return self._found
+
+    def _read(self, line: SaidLine, there: Set[str]) -> None:
+        share = sum(bool(there & word) for word in self._asked) / max(len(self._asked), 1)
+        touches, goes_on = self._touches(line, there), self._goes_on(line, there)
+        fits = touches or self._fits(line, there, share)
+        if not (goes_on and self._people.not_another(line.text)) and not (fits and self._people.same(line.text, there)):
+            return
+        change = (goes_on or touches) and tells_change(line.text)
+        self._found.append(replace(line, share=share, change=change, follows=goes_on))
+        if not goes_on:
+            new = terms_in(besides_change(line.text)) - self.besides
+            rare = [term for term in new if self._frequent[term] <= _RARE and len(term) >= _LEAST]
+            self._begun |= {term[:length] for term in rare for length in _SHORTENED}
+
+    def _touches(self, line: SaidLine, there: Set[str]) -> bool:
+        """Whether the owner says something about the subject asked about, or of a move to a place."""
+        if line.speaker:
+            return False
+        moves = "home" in self._subjects and tells_change(line.text) and not subjects_of(besides_change(line.text))
+        return (moves and not there.isdisjoint(place_ids())) or bool(self._subjects & subjects_of(line.text))
+
+    def _goes_on(self, line: SaidLine, there: Set[str]) -> bool:
+        """Whether the owner takes up a rare word of a line found before, or of the older fact."""
+        from_there = self._begun if self._known <= there else self._begun | self._taken_up
+        return not line.speaker and bool(from_there & {term[:_STEM] for term in there})
+
+    def _fits(self, line: SaidLine, there: Set[str], share: float) -> bool:
+        """Whether a line shares enough words with the question, or tells a change of whom it asks about."""
+        of = subjects_of(besides_change(line.text))
+        names_only = not any(there & word for word in self._asked if not word & self._people.terms)
+        of_another = not of & self._subjects if of else not tells_state(line.text)
+        beside = self._subjects and names_only and (of_another or is_occasion(line.text))
+        changed = not line.speaker and tells_change(line.text) and (self._found or self._older)
+        return (share >= _HALF and not beside) or (
+            bool(changed) and not (of and self._subjects) and self._people.spoken_of(line.text)
+        )
 
 
 def _with_update(
