@@ -103,7 +103,7 @@ async def test_a_message_that_goes_with_a_person_takes_its_file_along(stage: Fil
 
     async def asked() -> str:
         one = await stage.talk.write(lambda c: forgettings.ask(c, OWNER, "person", "1", now=now, due_at=due_at))
-        await stage.talk.write(lambda c: requests.take_along(c, one, {file.message_id}))
+        await stage.talk.write(lambda c: requests.add_messages(c, one, {file.message_id}))
         return one.id
 
     changed = await stage.talk.read(lambda c: last_change(c, OWNER))
