@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence, Set
 from datetime import timedelta
+from itertools import takewhile
 from typing import Final
 
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import roles_of
+from internal.language.commands.vocabulary import readings
 from internal.language.kinship.kinds import kin_of_word
 from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
@@ -100,9 +102,13 @@ class AskedPeople:
         """Whether a line names somebody, or a relative, at its beginning."""
         found = find_people(text, text_language(text, self._language))
         people = {one.written for one in found if one.name == one.written}
+        words = {word for name in people for word in name.split()}
+        begins = tokens(text)[:within]
+        verbless = list(takewhile(lambda token: not _is_verb(token.text), begins))
         return any(
-            (token.text in people and not subjects_of(token.text)) or _is_relative(token.key)
-            for token in tokens(text)[:within]
+            ((token.text in people or (token.text in words and token in verbless)) and not subjects_of(token.text))
+            or _is_relative(token.key)
+            for token in begins
         )
 
 
@@ -117,3 +123,7 @@ def _same_kinship_word(one: str, other: str) -> bool:
 def _is_relative(key: str) -> bool:
     """Whether a word is that of a relative or friend in its dictionary form, which does something itself."""
     return any(one.word == key and one.circle in ("Family", "Friends") for one in relations().get(key, ()))
+
+
+def _is_verb(word: str) -> bool:
+    return any("VERB" in marks for _, marks in readings(word)[:1])

@@ -224,3 +224,14 @@ def test_another_day_or_other_news_of_a_person_is_no_update(
     """A birthday says nothing of a job, and a visit to the cinema nothing of a birthday."""
     said = answer(language, question, (answers, EARLIER), (beside, LATER))
     assert answers in said.splitlines()[0]
+
+
+def test_a_line_that_begins_with_another_persons_full_name_goes_on_from_nothing() -> None:
+    """Sent within a minute of the news, it tells of somebody else; a name behind a verb may be the new one."""
+    soon = [LATER + timedelta(seconds=20 * n) for n in range(3)]
+    news = [("Брат Микола завтра приїде", soon[0]), ("Микола купив нове авто", soon[1])]
+    said = answer("uk", "А що нового у Миколи?", *news, ("Моя начальниця Ірина Павлівна у відпустці", soon[2]))
+    assert "купив нове авто" in said
+    assert "Ірина" not in said
+    nanny = [("Няня у нас Гульнара", EARLIER), ("гульнара уехала насовсем", soon[0])]
+    assert "Тамара" in answer("ru", "как зовут няню", *nanny, ("пришла новая, Тамара Ивановна", soon[1]))
