@@ -52,6 +52,8 @@ _INSTEAD: Final = pattern(rf"\W*(?:{_TABLE['instead']})\W*", re.IGNORECASE)
 _FILLING: Final = frozenset(
     fold(word) for word in re.findall(r"[^\W\d_]+", _TABLE["beside"]) if word not in ("this", "that")
 )
+_NO_VALUES: Final = frozenset(table(__package__, "amendments")["no_values"][0].split())
+_ARTICLES: Final = frozenset(("the", "a", "an"))
 _KIND: Final = frozenset({"NOUN", "ADJF"})
 _CASES: Final = frozenset({"gent", "datv", "accs", "ablt", "loct"})
 _GRAMMAR: Final = _KIND | _CASES | {"nomn", "sing", "plur"}
@@ -137,10 +139,6 @@ def _tells_of_slip(word: str) -> bool:
     """Whether a word is a verb of what its author does or did to himself: "вру", "описался"."""
     marks = frozenset[str]().union(*(marks for _, marks in readings(word)[:1]))
     return "VERB" in marks and ("1per" in marks or ("past" in marks and word.endswith(("ся", "сь"))))
-
-
-_NO_VALUES: Final = frozenset(table(__package__, "amendments")["no_values"][0].split())
-_ARTICLES: Final = frozenset(("the", "a", "an"))
 
 
 def _wrong(known: Sequence[_Word], named: str) -> list[_Word] | None:
