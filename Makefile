@@ -4,13 +4,13 @@
 # make lint  style, types, import rules, Dockerfile
 # make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
-# make bench  short forms of the benchmarks, compared with benchmarks/figures.json; ARGS=--save writes it anew
+# make bench  short forms of the benchmarks, compared with benchmarks/figures.json; ARGS=--save saves them
 # make profile  flame graphs of a message, a question, a fragment and a start in .profile; ARGS=message for one
 # make scale  several processes, contexts and growth on a PostgreSQL of its own, for docs/scale.md; takes a while
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
-# make lock  writes deploy/locks anew after a change of the dependencies
+# make lock  rewrites deploy/locks after a change of the dependencies
 # make sbom  lists every installed package with its version and licence in sbom.cdx.json
-# make screenshots  takes the pictures of the documentation anew, from a real conversation and the bot of make demo
+# make screenshots  retakes the pictures of the documentation, from a real conversation and the bot of make demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
