@@ -1,6 +1,6 @@
 """Scores prompts, or answers, against the discretion set: what they give away, and what they lack.
 
-    python score.py lines.jsonl [--part development|held-back|all]
+    python score.py lines.jsonl [--part development|fifth|held-back|all]
 
 Each line is JSON: `file`, `order`, `prompt` (the text to judge) and, where it is known, `everything`: the prompt before
 anything was kept back, which tells a fact that was kept back from one that was not recalled. Needs nothing but Python.
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("profiles")
-PARTS = ["development", "second", "third", "fourth", "held-back", "all"]
+PARTS = ["development", "second", "third", "fourth", "fifth", "held-back", "all"]
 
 
 def read(part="all"):
