@@ -18,13 +18,16 @@ _SHORT: Final = 5
 
 _SHARE: Final = 0.8
 
+_MOST_TIMES: Final = 3
+"""An answer of more than so many times the words of a message says much of its own."""
+
 
 def echoes(answer: str, message: str) -> bool:
-    """Whether an answer contains nearly all words of a message; a message of one word is never repeated."""
-    words = _words(message)
-    if len(words) < _MIN_WORDS:
+    """Whether an answer contains nearly all words of a message and few others; one word is never repeated."""
+    words, answered = _words(message), _words(answer)
+    if len(words) < _MIN_WORDS or len(answered) > _MOST_TIMES * len(words):
         return False
-    kept = len(words & _words(answer))
+    kept = len(words & answered)
     return kept == len(words) if len(words) < _SHORT else kept >= _SHARE * len(words)
 
 

@@ -35,3 +35,15 @@ def test_an_answer_that_holds_what_was_told_echoes_it(answer: str, told: str) ->
 def test_an_answer_of_its_own_echoes_nothing(answer: str, told: str) -> None:
     """One common word is not enough, nor is one word said twice."""
     assert not echoes(answer, told)
+
+
+def test_a_long_answer_that_uses_the_words_of_a_message_says_more() -> None:
+    """It answers the message, with advice of its own: it is no repetition."""
+    message = "I'm trying to plan the kitchen, and I want a budget of 900 for the cupboards"
+    advice = (
+        "Measure twice, order hinges early, compare three joiners, leave space beneath windows, paint before fitting"
+    )
+    assert echoes(f"Noted: {message}.", message)
+    assert not echoes(
+        f"{message}: {advice}; {advice.upper()} once hung, oil oak worktops, seal edges, hide cables", message
+    )
