@@ -1,4 +1,4 @@
-"""What a question about messages asks for (a time, a number, a place or a person) and which dates it names.
+"""What a question about messages asks for (a time, a number, a place, an order and so on) and which dates it names.
 
 Pure, in Russian, Ukrainian and English, some 50 microseconds a question.
 """
@@ -16,6 +16,8 @@ from internal.language.text.tables import any_of
 _WHEN: Final = re.compile(any_of("internal.language.search", "asks_when"))
 _MANY: Final = re.compile(any_of("internal.language.search", "asks_many"))
 _PLACE_OR_PERSON: Final = re.compile(any_of("internal.language.search", "asks_place_or_person"))
+_ORDER: Final = re.compile(any_of("internal.language.search", "asks_order"))
+_SUMMARY: Final = re.compile(any_of("internal.language.search", "asks_summary"))
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _MONTH: Final = re.compile(r"month(\d+)")
@@ -35,11 +37,13 @@ _LONGEST_YEAR_RANGE: Final = 367
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
-    """What a question asks for; most ask for none of these."""
+    """What a question asks for; most ask for none of these. `order`: how something went from one time to the next."""
 
     when: bool = False
     many: bool = False
     place_or_person: bool = False
+    order: bool = False
+    summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,10 @@ class NamedDates:
 
 
 def question_kind(text: str) -> QuestionKind:
-    """What a question asks for, judged by its beginning; "how many" also by its middle."""
+    """What a question asks for: a time, a place and a person by its beginning, the others anywhere."""
     key = name_key(text)
-    return QuestionKind(bool(_WHEN.search(key)), bool(_MANY.search(key)), bool(_PLACE_OR_PERSON.search(key)))
+    asked = (_WHEN, _MANY, _PLACE_OR_PERSON, _ORDER, _SUMMARY)
+    return QuestionKind(*(bool(pattern.search(key)) for pattern in asked))
 
 
 def named_dates(text: str, at: datetime) -> NamedDates:

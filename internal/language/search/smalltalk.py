@@ -51,7 +51,7 @@ _EXCUSES: Final = re.compile(rf"\b(?:{_any('excuses')})\b", re.IGNORECASE)
 
 _BUT: Final = re.compile(rf"\b(?:{_any('but')})\b", re.IGNORECASE)
 _OF_TALK: Final = re.compile(rf"\b(?:{_any('of_talk')})\b", re.IGNORECASE)
-_OF_BOT: Final = re.compile(_any("of_bot"), re.IGNORECASE)
+_OF_BOT: Final = re.compile(f"{_any('of_bot')}|{_any('asks_summary')}", re.IGNORECASE)
 
 
 def asks_again(text: str, question: str) -> bool:

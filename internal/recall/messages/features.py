@@ -25,7 +25,7 @@ from internal.storage.vectors import Vector
 
 NAMES: Final = (
     *("p", "p_prev", "p_next", "ctx", "win", "cover", "ses", "sesmax", "p/max", "ctx/max"),
-    *("answer", "wish"),
+    *("answer", "wish", "opening", "order*number"),
     *("sender", "sender*ctx", "assistant", "length", "question", "prev_asks", "time", "number", "names", "idf"),
     *("when*time", "many*number", "where_who*names", "month", "year", "day"),
     *("dense", "dense/max", "dense_ses", "dense_prev", "dense_next"),
@@ -49,6 +49,8 @@ _ENOUGH: Final = 20
 
 _MOST_NAMES: Final = 3
 """Names in a message that count: a longer one has more of them."""
+
+_MINUTE: Final = 60_000_000
 
 _UNKNOWN_SENDER: Final = 0.5
 _MONTH_LATER: Final = 0.3
@@ -256,6 +258,8 @@ def _message_features(rows: MessageRows, question: Question, best: Numbers) -> d
         "sender": _sender_feature(rows.sender[best], question),
         "assistant": rows.assistant[best] * np.float32(BOT not in question.senders),
         "length": np.log1p(np.minimum(rows.lengths.own[best], np.float32(_ENOUGH))),
+        "opening": _opening(rows, best) * ~among_people if kind.order or kind.summary else np.zeros_like(time),
+        "order*number": number * (np.float32(kind.order) * ~among_people),
         "question": _bit(bits_own, message_traits.ASKS) * among_people,
         "prev_asks": _bit(bits_before, message_traits.ENDS_AS_QUESTION) * among_people,
         "time": time * among_people,
@@ -267,6 +271,15 @@ def _message_features(rows: MessageRows, question: Question, best: Numbers) -> d
         "where_who*names": names * np.float32(kind.place_or_person),
         **_date_features(rows.moment[best], question),
     }
+
+
+def _opening(rows: MessageRows, best: Numbers) -> Floats:
+    """How early messages stand in their sessions: a session begins with its subject, and details follow."""
+    begins = np.zeros(rows.sessions, dtype=np.int64)
+    begins[rows.begun] = np.minimum.reduceat(rows.moment[rows.order], rows.starts)
+    minutes = (rows.moment[best] - begins[rows.session[best]]).astype(np.float32) / np.float32(_MINUTE)
+    opening: Floats = -np.log1p(minutes)
+    return opening
 
 
 def _bit(bits: Numbers, bit: int) -> Floats:

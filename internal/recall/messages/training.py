@@ -19,7 +19,7 @@ _DENSE: Final = frozenset(name for name in NAMES if name.startswith("dense"))
 LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 """The features that need no vectors."""
 
-OF_BOT: Final = ("assistant", "answer", "wish")
+OF_BOT: Final = ("assistant", "answer", "wish", "opening", "order*number")
 """Features of conversations with a bot: its words come after the owner's, but what it answered tells what the message
 before is about; and one standing wish may be meant by any question. They are learned after all others, from such
 conversations only: with those of people they would be learned from a few questions among thousands."""

@@ -102,6 +102,21 @@ async def test_the_owner_names_himself(talk: Talk) -> None:
     assert hits[0].reasons.sender == 1
 
 
+@pytest.mark.parametrize("question", ["How did my greenhouse progress?", "Sum up my greenhouse"])
+async def test_an_order_and_a_summary_are_told_by_what_opened_each_talk(talk: Talk, question: str) -> None:
+    """Each talk is about one thing, and its details follow; a question for a detail still finds the detail first."""
+    subjects = ["frame", "glass", "stove"]
+    for subject in subjects:
+        await talk.say(f"Today I began the {subject} of my greenhouse", after=timedelta(days=1))
+        for n in range(8):
+            await talk.reply("Well done.")
+            await talk.say(f"And the {subject} of my greenhouse, is screw {n} painted?", after=timedelta(minutes=5))
+    opened = {f"Today I began the {subject} of my greenhouse" for subject in subjects}
+    assert set(await talk.found(question, 3)) == opened
+    detail = "And the stove of my greenhouse, is screw 5 painted?"
+    assert await talk.found("Was screw 5 of the stove painted?", 1) == [detail]
+
+
 async def test_sessions_take_turns(talk: Talk) -> None:
     """Of two talks that say the same, both are among the first lines, not the later one alone."""
     for day in range(2):

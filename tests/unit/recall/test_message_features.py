@@ -266,6 +266,20 @@ def test_dates_and_kinds_count_beside_what_messages_show() -> None:
     assert (first["when*time"], first["many*number"], second["where_who*names"]) == (1, 0, 3)
 
 
+@pytest.mark.parametrize("kind", [QuestionKind(order=True), QuestionKind(summary=True), QuestionKind(many=True)])
+def test_what_opens_a_talk_with_the_bot_counts_for_its_course(kind: QuestionKind) -> None:
+    """By the minutes since the session began, for an order or a summary; for an order also numbers and dates."""
+    minute = HOUR // 60
+    at = {"a": START, "b": START + 3 * minute, "c": START + 9 * HOUR, "d": START + 9 * HOUR + minute}
+    lines = [line(one, "x", moment=moment, traits=0b1000) for one, moment in at.items()]
+    lines.append(line("e", "x", moment=START + 10 * HOUR, traits=0b1000, name="Anna"))
+    index, question = MessageIndex.load(0, 0, lines), Question([(("x", 1.0),)], kind=kind)
+    found = [of(index, question, one) for one in "abcde"]
+    minutes = [0, 3, 0, 1, 0] if kind.order or kind.summary else [0] * 5
+    assert [one["opening"] for one in found] == pytest.approx([-math.log1p(passed) for passed in minutes])
+    assert [one["order*number"] for one in found] == [float(kind.order)] * 4 + [0]
+
+
 def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
     """A line without a vector is an average one; neighbours and sessions have theirs."""
     turned = [np.array([math.cos(angle), math.sin(angle)], dtype=np.float32) for angle in (0, 0.5, 1.5)]

@@ -28,13 +28,30 @@ NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
         ("В каком городе она родилась?", QuestionKind(place_or_person=True)),
         ("З ким ти був?", QuestionKind(place_or_person=True)),
         ("Де він живе?", QuestionKind(place_or_person=True)),
+        ("In which order did I meet them?", QuestionKind(order=True)),
+        ("List, in order, what I told you about the roof", QuestionKind(order=True)),
+        ("How has my plan for the shop evolved?", QuestionKind(order=True)),
+        ("How did the garden progress?", QuestionKind(order=True)),
+        ("Перечисли по порядку, как шёл ремонт", QuestionKind(order=True)),
+        ("В какой последовательности я брал кредиты?", QuestionKind(order=True)),
+        ("Как менялись мои планы на лето?", QuestionKind(order=True)),
+        ("У якому порядку я ходив до лікарів?", QuestionKind(order=True)),
+        ("Як змінювалися мої плани на літо?", QuestionKind(order=True)),
+        ("Give me a summary of the move", QuestionKind(summary=True)),
+        ("Подведи итог всей истории с дачей", QuestionKind(summary=True)),
+        ("Підсумуй, як я шукав роботу", QuestionKind(summary=True)),
+        ("What did I buy in order to paint the fence?", QuestionKind()),
+        ("How can I make progress with the fence?", QuestionKind()),
+        ("Как изменить рецепт?", QuestionKind()),
+        ("Как у меня дела?", QuestionKind()),
+        ("Чи огляне мене лікар?", QuestionKind()),
         ("What does Anna like?", QuestionKind()),
         ("Демид приїхав?", QuestionKind()),
         ("Ктотама кличут?", QuestionKind()),
     ],
 )
-def test_questions_ask_for_times_numbers_places_and_people(question: str, kind: QuestionKind) -> None:
-    """By their first words, not by the beginning of a longer word."""
+def test_questions_ask_for_something(question: str, kind: QuestionKind) -> None:
+    """Times, places and people by their first words, numbers, orders and summaries by any; not by a part of a word."""
     assert question_kind(question) == kind
 
 
