@@ -304,10 +304,10 @@ class App:
         self.lock.renew()
 
     async def _embed_due(self) -> None:
-        """Embeds messages one call at a time: embedding all of them takes hours, in which other jobs are due."""
+        """Embeds messages one call at a time: embedding all of them takes hours, and another process may take over."""
         await self.vectors.embed_due(calls_for_messages=1)
-        if self.vectors.more:
-            self.ticker.wake_here()
+        while self.vectors.more and self.membership.leads:
+            await self.vectors.embed_due(calls_for_messages=1)
 
     async def _order(self, user_id: int) -> ArchivedCounts:
         return await archive_now(self.database, self.clock, self.publication, user_id)

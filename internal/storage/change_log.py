@@ -20,6 +20,9 @@ ChangeOp = Literal["put", "delete"]
 Changed = list[tuple[int, str, str]]
 """Rows that changed: the owner, the kind and the id of each."""
 
+CHANGED_OWNERS: Final = "laplaced_changed_owners"
+"""Where a connection notes the owners whose log grew in the current unit of work."""
+
 _noted: ContextVar[Changed | None] = ContextVar("laplaced_noted_changes", default=None)
 _together: ContextVar[list[dict[str, Any]] | None] = ContextVar("laplaced_changes_together", default=None)
 
@@ -39,6 +42,7 @@ def record_changes(connection: Connection, user_id: int, kind: str, refs: Iterab
         together += rows
     elif rows:
         connection.execute(_CHANGED, rows if len(rows) > 1 else rows[0])
+    _note_owner(connection, user_id)
     if (noted := _noted.get()) is not None:
         noted += [(user_id, kind, str(row["id"])) for row in rows]
 
@@ -47,11 +51,16 @@ def record_selected(connection: Connection, user_id: int, rows: Select[Any]) -> 
     """`record_change` for an owner's rows in one statement, which selects (user_id, kind, id, op)."""
     written = insert(changes).from_select(["user_id", "kind", "id", "op"], rows)
     noted = _noted.get()
+    _note_owner(connection, user_id)
     if noted is None:
         connection.execute(written)
     else:
         found = connection.execute(written.returning(changes.c.kind, changes.c.id))
         noted += [(user_id, kind, ref) for kind, ref in found]
+
+
+def _note_owner(connection: Connection, user_id: int) -> None:
+    connection.info.setdefault(CHANGED_OWNERS, set()).add(user_id)
 
 
 def changes_together(work: Callable[[Connection], T]) -> Callable[[Connection], T]:

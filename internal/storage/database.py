@@ -20,8 +20,10 @@ from typing import Any, Generic, NoReturn, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError, SQLAlchemyError
 
-from internal.errors import ConfigurationError, StorageDamaged, StorageError
+from internal.errors import StorageDamaged, StorageError
+from internal.storage.change_log import CHANGED_OWNERS
 from internal.storage.crash_points import crash_if_asked
+from internal.storage.engine.choice import engine_of
 from internal.storage.engine.corruption import words_of_damage
 from internal.storage.engine.driver import Engine, ThreadConnection, refusal
 from internal.storage.engine.owner_scope import current_scope
@@ -101,6 +103,7 @@ class Database:
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
         self._commits = self._asked = 0
+        self._changed_at: dict[int, int] = {}
         self._committed = asyncio.Event()
         self._hearing: dict[str, list[Callable[[str], None]]] = {}
         self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
@@ -110,13 +113,13 @@ class Database:
         """Whether other processes may write into the store at the same time."""
         return self._engine.is_shared()
 
-    def cache_version(self) -> int:
-        """A number that grows with every commit. While it is unchanged, everything that was read is still valid.
+    def cache_version(self, user_id: int) -> int:
+        """A number that grows with every commit that extends this owner's change log; unchanged, caches are valid.
 
         If other processes write too, each call outside `one_cache_version` returns more, so caches look for changes.
         """
         if not self._engine.is_shared():
-            return self._commits
+            return self._changed_at.get(user_id, 0)
         moment = _cache_version.get()
         if moment is not None and not moment.over and moment.heard == self._commits:
             return moment.asked
@@ -156,7 +159,7 @@ class Database:
 
         Raises StorageError when the database cannot be used.
         """
-        engine = await _engine_of(where)
+        engine = await engine_of(where)
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = await engine.writer()
@@ -283,6 +286,8 @@ class Database:
         for bell in chain.from_iterable(outcome.bells for outcome in outcomes):
             self._engine.ring(bell)
         self._mark_commit()
+        for owner in chain.from_iterable(outcome.changed_owners for outcome in outcomes):
+            self._changed_at[owner] = self._commits
         for item, outcome in zip(group, outcomes, strict=True):
             if item.done.done():
                 continue
@@ -341,8 +346,11 @@ class Database:
         try:
             if item.fence is not None:
                 item.fence(connection)
-            connection.info.pop(_BELLS, None)
-            return UnitOutcome(item.work(connection), bells=connection.info.pop(_BELLS, ()))
+            info = connection.info
+            info.pop(_BELLS, None)
+            info.pop(CHANGED_OWNERS, None)
+            result = item.work(connection)
+            return UnitOutcome(result, None, info.pop(_BELLS, ()), info.pop(CHANGED_OWNERS, ()))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
                 raise
@@ -382,17 +390,3 @@ class Database:
             await self._writing
         if self._beside is not None:
             await self._beside.close()
-
-
-async def _engine_of(where: Path | str) -> Engine:
-    if isinstance(where, Path):
-        from internal.storage.engine.sqlite import SqliteEngine
-
-        return SqliteEngine.prepared(where)
-    try:
-        from internal.storage.engine.postgres import PostgresEngine
-    except ImportError as error:  # the driver is an extra: most installations need none
-        reason = "the driver of PostgreSQL is not installed: pip install '.[postgres]' in the folder of Laplaced"
-        raise ConfigurationError(reason) from error
-
-    return await PostgresEngine.prepared(where)

@@ -16,7 +16,7 @@ _KNOWN: Final[WeakKeyDictionary[Database, dict[tuple[int, int], tuple[int, Chang
 
 
 async def log_since(database: Database, user_id: int, seq: int, cache_version: int) -> ChangeLog:
-    """The owner's changes after `seq`, with every commit up to `cache_version`, a `cache_version` of the database."""
+    """The owner's changes after `seq`, with every commit up to `cache_version`, the database's for this owner."""
     answers = _KNOWN.setdefault(database, {})
     known = answers.get((user_id, seq))
     if known is not None and known[0] == cache_version:

@@ -30,7 +30,7 @@ BATCH_CHARACTERS: Final = 8_000
 
 _REMOVED_AT_ONCE: Final = 500
 
-_DUE_READ_AT_ONCE: Final = 256
+_DUE_READ_AT_ONCE: Final = 64
 """Due items read at once: those whose vectors are stored already cost no call."""
 
 _FAILURES_TO_GIVE_UP: Final = 3

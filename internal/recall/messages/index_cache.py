@@ -104,7 +104,7 @@ class MessageIndexes:
     async def current(self, user_id: int) -> MessageIndex:
         """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get(user_id)
-        cache_version = self._database.cache_version()
+        cache_version = self._database.cache_version(user_id)
         if cached is None or cached.cache_version != cache_version:
             cached = await self._refreshed(user_id, cached, cache_version)
         if cached.unanalysed and self._tools is not None:

@@ -134,7 +134,7 @@ class PeopleSearch:
 
     async def _matrix(self, user_id: int) -> PeopleMatrix:
         """This owner's matrix, current with every committed write."""
-        cached, cache_version = self._cache.get(user_id), self._database.cache_version()
+        cached, cache_version = self._cache.get(user_id), self._database.cache_version(user_id)
         if cached is not None and cached.cache_version == cache_version:
             return cached
         log = None if cached is None else await log_since(self._database, user_id, cached.seq, cache_version)

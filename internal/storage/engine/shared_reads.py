@@ -30,11 +30,12 @@ class _Asked(Generic[T]):
 
 @dataclass(slots=True)
 class UnitOutcome:
-    """The outcome of a unit of work, and the bells that its commit rings."""
+    """The outcome of a unit of work, the bells that its commit rings, and the owners whose change log it extended."""
 
     result: Any = None
     error: Exception | None = None
     bells: Collection[str] = ()
+    changed_owners: Collection[int] = ()
 
 
 @dataclass(slots=True, eq=False)

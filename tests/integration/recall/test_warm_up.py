@@ -65,7 +65,7 @@ async def test_a_prepared_search_reads_nothing_but_what_it_found(
         reads += 1
         return await read(work)
 
-    commits = database.cache_version()
+    commits = database.commits_seen
     monkeypatch.setattr(database, "read", counted)
     assert await talk.found("Как зовут кошку?") == ["Кошку зовут Мурка"]
-    assert reads == 1 or database.cache_version() != commits
+    assert reads == 1 or database.commits_seen != commits

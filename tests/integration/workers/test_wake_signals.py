@@ -51,12 +51,12 @@ async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]
     """Within it what is kept is looked up once, and again when something was written; what it began goes on alone."""
     store = two[0]
     with store.one_cache_version():
-        first = store.cache_version()
+        first = store.cache_version(1)
         later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
         await store.write(lambda connection: None)
-        second = store.cache_version()
+        second = store.cache_version(1)
         heard = store.commits_seen
-        third = store.cache_version()
+        third = store.cache_version(1)
     over.set()
     assert first < second
     assert third == second or store.commits_seen != heard
@@ -65,7 +65,7 @@ async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]
 
 async def _asked_when(over: asyncio.Event, store: Database) -> int:
     await over.wait()
-    return store.cache_version()
+    return store.cache_version(1)
 
 
 async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> None:
@@ -84,7 +84,7 @@ async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Databa
     """What is kept is looked up again each time; whoever waits for the next commit goes on waiting meanwhile."""
     store = two[0]
     heard = store.commits_seen
-    first, second = store.cache_version(), store.cache_version()
+    first, second = store.cache_version(1), store.cache_version(1)
     assert first != second
     assert store.commits_seen == heard
     await store.write(lambda c: None)

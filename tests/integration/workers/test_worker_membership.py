@@ -116,7 +116,7 @@ async def test_a_file_has_one_process_that_always_leads(tmp_path: Path) -> None:
         async with duty.on():
             with duty.standing_for_clock():
                 assert duty.leads
-        assert database.cache_version() == 0
+        assert database.commits_seen == 0
 
 
 async def test_endless_work_follows_the_clock(two: tuple[Database, Database]) -> None:
