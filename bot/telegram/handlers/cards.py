@@ -153,7 +153,10 @@ class TelegramCards:
         if asked.kind is not None:
             title = f"**{phrase(user.lang, _SECTIONS[asked.kind])}**"
         text = [title, lines] if found else []
-        if quoted := [f"• «{escape(quotable(one))}» ({day(user.lang, at.date())})" for one, at in asked.plans[-PAGE:]]:
+        if quoted := [
+            f"• {phrase(user.lang, 'source-quote', text=quotable(one))} ({day(user.lang, at.date())})"
+            for one, at in asked.plans[-PAGE:]
+        ]:
             text.append("\n".join([phrase(user.lang, "about-owner-said"), *quoted]))
         return _card(("\n\n".join(text), rows))
 

@@ -239,13 +239,14 @@ class CompanionScheduler:
         said_on = local_day(user, one.occasion.said_at)
         week = one.on - AHEAD
         ahead = today + _USEFUL <= one.on
-        if (said_on >= week and ahead) or said_on >= one.on or (one.kind == "memorial" and ahead):
+        if (said_on >= week and ahead) or said_on >= one.on:
             return False
         if (today != one.on or user.settings.get(DIGEST)) and not ahead:
             return False  # too late to prepare, or contained in the overview of that day
         wording = self._wording()
-        likes = occasions.tastes(connection, user.user_id, one, now=now) if ahead else []
-        gifts = occasions.presents(connection, user, one) if ahead else []
+        presents = ahead and one.kind != "memorial"
+        likes = occasions.tastes(connection, user.user_id, one, now=now) if presents else []
+        gifts = occasions.presents(connection, user, one) if presents else []
         lines = knowledge.evidence_of_fact(connection, user.user_id, one.occasion.fact_id)
         message = next((line.message_id for line in lines if line.message_id), None)
         dedupe = f"occasion:{one.occasion.node_id}:{one.kind}:{one.on}:{'week' if ahead else 'day'}"

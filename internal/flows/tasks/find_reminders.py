@@ -95,4 +95,5 @@ def _is_kept(one: TaskFound) -> bool:
 def _kind(one: TaskFound) -> TaskKind:
     if one.kind == "promise":
         return TaskKind.PROMISE
-    return TaskKind.CONTACT if one.time and one.time.recurrence and wants_contact(one.title) else TaskKind.TASK
+    rhythm = one.time and one.time.recurrence and (one.kind == "contact" or wants_contact(one.title))
+    return TaskKind.CONTACT if rhythm else TaskKind.TASK

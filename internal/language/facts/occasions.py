@@ -33,7 +33,7 @@ _COUNTS: Final = NUMBERS | {
 _TENS: Final = "|".join(_COUNTS[number] for number in range(20, 100, 10))
 _UNITS: Final = "|".join(_COUNTS[number] for number in range(1, 10))
 _N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNTS.values())})"
-_YEARS: Final = r"(?:лет|год\w{0,2}|рок\w{0,2}|рік|years?)"
+_YEARS: Final = r"(?:лет|год\w{0,4}|ро(?:к|чк)\w{0,2}|рік|years?)"
 _TOGETHER: Final = r"(?:вместе|разом|together|женат\w*|замужем|married|в браке|у шлюбі|одружен\w*|пожени\w+)"
 
 _WORDS: Final = table(__package__, "occasions")
@@ -46,13 +46,19 @@ _PLACE: Final = re.compile("|".join(_PLACES))
 _SHAPES: Final = {kind: _PLACE.sub(lambda match: _PLACES[match[0]], shape) for kind, shape in _WORDS["shapes"].items()}
 _WORD: Final = pattern("|".join(rf"(?P<{kind}>\b(?:{forms})(?!\w))" for kind, forms in _SHAPES.items()), re.IGNORECASE)
 _AGE: Final = pattern(rf"\b{_N}(?:-?(?:th|st|nd|rd))?[-\s]?(?:{_YEARS}|лети\w+|річч\w+|birthday|anniversary)", re.I)
+_A_YEAR: Final = pattern(r"\b(?:a year|год|рік),?\s+(?:since|as|как|як)\b", re.IGNORECASE)
 _OF_AGE: Final = pattern(rf"\b(?:ей|ему|їй|йому|he is|she is)\s+(?:будет\s+|буде\s+)?{_N}\b", re.IGNORECASE)
 _COUNT: Final = pattern(rf"\b{_N}(?:-oh)?(?!\w*[^\W\d])|\b{_N}(?=лети|річч)|\d+", re.IGNORECASE)
 _VISITED: Final = pattern(r"\b(?:на|к|ко|до|после|після|перед|for|to|at|after|before)\s+(?:\S+\s+)?$", re.IGNORECASE)
 _GOVERNED: Final = pattern(
     r"\b(?:на|к|ко|до|по|про|о|с|со|з|із|for|to|at|with|on|about|of)\s+(?:\S+\s+){0,2}$", re.IGNORECASE
 )
+_FROM: Final = pattern(r"\b(?:from\s+(?:(?:the|an?|his|her|our|my|\S+['’]s)\s+)?|(?:со?|з|із|зі)\s+)$", re.IGNORECASE)
+_INSTRUMENTAL: Final = pattern(r"^\w+(?:[еёоя]м|ми|[ое]ю|ой)\b", re.IGNORECASE)
+_SINCE: Final = pattern(r"since|as|как|як|нет|немає", re.IGNORECASE)
+"""Words before a death, whose day is an occasion only with the number of years since."""
 _DOUBT: Final = pattern(_WORDS["doubt"], re.IGNORECASE)
+_OFF: Final = pattern(_WORDS["called_off"], re.IGNORECASE)
 _PAST: Final = pattern(_WORDS["past"], re.IGNORECASE)
 _MINE: Final = (
     r"\b(?:my|our|мой|моя|мо[её]|моего|мій|моє|мого|наш\w{0,2}|нашого|нашої|у меня|у мене|у нас|мы|ми|мне|мені|we|i)\s+"
@@ -63,6 +69,7 @@ _WE: Final = pattern(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.
 _AT_SOMEBODY: Final = pattern(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _OF_SOMEBODY: Final = pattern(r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE)
 _POSSESSIVE: Final = pattern(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
+_AND: Final = pattern(r"\s+(?:and|&|и|й|і|та|со?|з|із|зі)\s+(?:(?:my|our|мо\w+|наш\w*|сво\w+)\s+)?", re.IGNORECASE)
 _BORN: Final = pattern(r"born|родил|народи", re.IGNORECASE)
 _BORN_I: Final = pattern(r"\b(?:я|i)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _AGED: Final = pattern(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
@@ -112,7 +119,7 @@ def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language
     for number, day in enumerate(days):
         word = min(words, key=lambda one: _distance(one.span(), (day.start, day.end)))
         kind = str(word.lastgroup)
-        if _party_only(sentence, word, kind, day):
+        if _party_only(sentence, word, kind, day) or (_SINCE.match(word[0]) and _years(sentence) is None):
             continue
         region = _region(days, number, len(sentence), heads_first=heads_first)
         near = [
@@ -123,6 +130,15 @@ def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language
         whose = _whose(sentence, word.span(), near, people, kind)
         if whose is not None:
             yield _occasion(sentence, kind, day, whose, at)
+
+
+def called_off(sentence: str) -> str | None:
+    """The kind of occasion that a sentence says will not take place: "the wedding's off"."""
+    off = _OFF.search(sentence)
+    if off is None or sentence.rstrip().endswith("?") or _DOUBT.search(blank_out(sentence, [off.span()])):
+        return None
+    word = _WORD.search(off[0])
+    return word.lastgroup if word else None
 
 
 def is_occasion(title: str) -> bool:
@@ -145,7 +161,7 @@ def _years(sentence: str) -> int | None:
         for match in shape.finditer(sentence):
             if count := _COUNT.search(match[0]):
                 return _number(name_key(count[0]))
-    return None
+    return 1 if _A_YEAR.search(sentence) else None
 
 
 def _number(text: str) -> int | None:
@@ -174,7 +190,9 @@ def _next(day: _Day, today: date, *, past: bool) -> date | None:
 
 
 def _party_only(sentence: str, word: re.Match[str], kind: str, day: _Day) -> bool:
-    """Whether a line only mentions a visit to a birthday ("tomorrow we go to Tom's birthday"), not its day."""
+    """Whether a line only mentions a visit to a birthday ("tomorrow we go to Tom's birthday"), or what is from one."""
+    if _FROM.search(sentence[: word.start()]) and not _INSTRUMENTAL.search(word[0]):
+        return True
     if kind not in ("birthday", "name_day") or _VISITED.search(sentence[: word.start()]) is None:
         return False
     return day.on is not None or day.start < word.start()
@@ -199,7 +217,8 @@ def _whose(sentence: str, word: Span, near: Sequence[int], people: Sequence[Span
         near, key=lambda position: (_rank(sentence, word, people[position]), _distance(people[position], word))
     )
     if ranked:
-        return ranked[0]
+        first = max(ranked[0] - 1, 0)  # "Ann and Tom's wedding"
+        return first if _AND.fullmatch(sentence, people[first][1], people[ranked[0]][0]) else ranked[0]
     return OWNER if kind not in ("birthday", "name_day", "memorial") and (_WE.search(sentence) or not people) else None
 
 

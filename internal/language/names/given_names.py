@@ -64,6 +64,8 @@ def _spellings(formal: str, short: str) -> list[tuple[str, bool]]:
 
 def _cases(key: str) -> list[str]:
     forms = list(regular_forms(key))
+    if key.endswith(("ка", "га", "ха")):  # Маринці, Ользі
+        forms.append(key[:-2] + dict(zip("кгх", ("ці", "зі", "сі"), strict=True))[key[-2]])
     if stem := _FLEETING.get(key):
         forms += [stem + ending for ending in ("а", "у", "ом", "е", "ові", "і")]
     return forms

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from internal.language.dates.normalise import MONTHS
 from internal.language.kinship.words import relations
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, name_key, words
@@ -53,6 +54,15 @@ SURNAME_SHAPE = re.compile(
 UNKNOWN = 4
 """The least letters of an unknown word that may be a name; shorter ones are companies and projects too."""
 
+HAS_OCCASION = re.compile(
+    r"['’]s\s+(?:\w+\s+)?(?:\d+(?:th|st|nd|rd)\b|birthday|b-?day|wedding|degree|graduation|christening|baptism|name[\s-]day|house-?warming)\b",
+    re.IGNORECASE,
+)
+"""What follows an unknown name of a person: "Roisin's wedding"."""
+DAY = re.compile(rf"\s+\d{{1,2}}(?:-го)?\s+(?:{'|'.join(MONTHS)})(?!\w)", re.IGNORECASE)
+"""A day after a name that is an ordinary word too: "Лёне 22 февраля стукнет сорок"."""
+POSSESSIVE = re.compile(r"\w{2,}(?:[иі]н|їн|[оеєі]в)(?:|а|о|е|ы|у|і|и|ой|ої|ій|ого|ому|ым|им|ою|их|ых|ими|ыми)$")
+
 AND = re.compile(r"\s*(?:,|,?\s(?:и|й|і|та|and|&))\s+")
 LONGEST_AND = 10
 PRONOUNS: dict[str, Gender | None] = {
@@ -80,9 +90,11 @@ _LITTLE: Final = re.compile(r"\s+(?P<who>[^\W\d_]+)")
 
 
 def no_name(text: str, start: int, end: int) -> bool:
-    """Whether a possible name is part of a company's ("Hart & Sons") or a saint's, or means a relative."""
+    """Whether a possible name is part of a company's ("Hart & Sons") or a saint's, a relative or possessive."""
     follows = _LITTLE.match(text, end)
-    little = text[start:end].isascii() and text[start:end].islower()
+    little = POSSESSIVE.fullmatch(name_key(text[start:end])) or (
+        text[start:end].isascii() and text[start:end].islower()
+    )
     who = name_key(follows["who"]) if little and follows is not None else ""
     return (
         _FIRM.match(text, end) is not None

@@ -161,6 +161,7 @@ class _MentionFinder:
     def _capital_kind(self, position: int) -> str | None:
         token = self._tokens[position]
         doubtful = token.opens and ordinary(token.key) and not self._followed_by_surname(position)
+        doubtful = doubtful and not marks.DAY.match(self._text, token.start + len(token.text))
         if doubtful or (_is_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
             return None
         if is_given_name(token.text):
@@ -222,7 +223,7 @@ class _MentionFinder:
         token = self._tokens[position]
         if not _name_like(token):
             return False
-        if self._introduced_as_person(position):
+        if self._introduced_as_person(position) or marks.HAS_OCCASION.match(self._text, token.start + len(token.text)):
             return True
         if not (is_given_name(token.text) and len(token.key) > 2):
             return False

@@ -47,6 +47,12 @@ def may_be_pet_name(key: str, name: str) -> bool:
     return ending is not None and same + doubled >= _SAME_LETTERS and bool(ending["latin"]) == key.isascii()
 
 
+def is_fond_form(one: str, other: str) -> bool:
+    """Whether one of two first names only adds -ка to the other: Светка and Света, Зойка and Зоя."""
+    short, fond = sorted((name_key(one), name_key(other)), key=len)
+    return len(short) > _SAME_LETTERS - 1 and re.fullmatch(rf"{re.escape(short[:-1])}[йь]?к[ао]", fond) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class NameWord:
     """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from internal.language.kinship.words import FORMER, MY, Relation, relations
+from internal.language.names.mention_words import POSSESSIVE
 from internal.language.text.morphology import dictionary_languages, name_readings, parses
 from internal.language.text.spelling import Token, words
 
@@ -98,6 +99,8 @@ def _owner(
     if position and role.joined:
         if before.key in MY or before.key in _THEIRS:
             return None if before.key in MY else before.key
+        if before.capital and POSSESSIVE.fullmatch(before.key):
+            return ""
         if role.latin and text[before.end : before.end + 1] in ("'", "’"):
             return _someone(text_tokens, position - 1, spans) or ""
     following = text_tokens[position + 1 : position + 2]

@@ -134,7 +134,8 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
         return None
     cancelled = _CALLED_OFF.search(folded) is not None
     if not cancelled and _NOT.search(folded):
-        return None
+        clauses = [one for one in re.split(r"[,;]\s+", sentence) if one != sentence and not _NOT.search(fold(one))]
+        return next(filter(None, (_completion_of_sentence(one, titles) for one in clauses)), None)
     statement = _read(sentence, title=False)
     past = statement.past and _by_the_author(sentence, folded)
     at_last = bool(statement.verbs) and _AT_LAST.search(folded) is not None

@@ -7,11 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from internal.language.dates.units import fold
+from internal.language.dates.units import Span, blank_out, fold
+from internal.language.kinship.words import relations
+from internal.language.names.mentions import find_people
 from internal.language.names.person_names import mentions
+from internal.language.tasks.titles import infinitive, nominative_person, of_the_author
 from internal.language.tasks.vocabulary import any_of
+from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import sentence_spans
+from internal.language.text.spelling import Language, sentence_spans, tokens
 
 _WANTED: Final = pattern(rf"\s*(?:to\s+)?(?:{any_of('wanted')})\b")
 _ORDERED: Final = pattern(
@@ -21,6 +25,16 @@ _ORDERED: Final = pattern(
 _OFTEN: Final = pattern(any_of("how_often"))
 _IN_TOUCH: Final = pattern(any_of("in_touch"))
 _CONTACT: Final = pattern(rf"\b(?:{any_of('contact')})\b")
+_TOGETHER: Final = pattern(
+    r"\b(?:с|со|з|із|зі)\s+(?:\S+\s+){1,4}?\w+(?:ли|лись|лися)\b|\b\w+(?:ли|лись|лися)\s+(?:\S+\s+){0,3}?(?:с|со|з|із|зі)\s"
+    rf"|^\W*(?:(?:i|we|yesterday|today|then|finally|just)\s+)*(?:\w+ed|{'|'.join(sorted(IRREGULAR_VERBS))})\b.*\bwith\s"
+)
+"""What the author did together with somebody, whatever it was."""
+_WISHED: Final = pattern(rf"\b(?:{any_of('wishes')})(?!\w)")
+_SPARING: Final = pattern(rf"\b(?:{any_of('sparing')})\b")
+_IF: Final = pattern(r"\b(?:если|якщо|якби|if|when|когда|коли|he|she|they|he's|he'd|ему|ей|йому|їй|им|їм)\b")
+_CLAUSES: Final = pattern(r"[,;:(—–]\s*|\s(?:so|because|but|but|бо|но|але|чтобы|щоб)\s")
+_WITH: Final = pattern(r"\b(?:with|с|со|з|із|зі)\s")
 _NO_CONTACT: Final = pattern(rf"\b(?:{any_of('no_contact')})\b")
 
 
@@ -52,6 +66,38 @@ def contact_wanted(sentence: str) -> int:
     return match.end() if match is not None and _WANTED.match(folded, match.end()) else -1
 
 
+def rhythm_wished(sentence: str, time_spans: Sequence[Span], language: Language) -> str:
+    """The title of a wish to be in touch now and then, verb first; empty for other wishes.
+
+    It is a clause with a verb of contact, or with any verb and a person beside "with". The wish itself may stand in
+    another clause: "I hardly call Ann, should do it once a month".
+    """
+    folded = fold(sentence)
+    wish = _WISHED.search(folded)
+    if wish is None or _IF.search(folded[: wish.start()]):
+        return ""
+    cut = blank_out(sentence, [wish.span(), *time_spans])
+    cut = blank_out(cut, [match.span() for match in _SPARING.finditer(fold(cut))])
+    for clause in _CLAUSES.split(cut):
+        title = _verb_first(clause.strip(" .!?"))
+        named = (one.key in relations() or (one.capital and one.opens is False) for one in tokens(clause))
+        somebody = any(named) or find_people(clause, language)
+        if somebody and (wants_contact(title) or (_WITH.search(fold(title)) and infinitive(title.split()[0]))):
+            return title
+    return ""
+
+
+def _verb_first(clause: str) -> str:
+    """The words of a clause from its verb of contact on; a Cyrillic one's infinitive, before the other words."""
+    said = clause.split()
+    for index, word in enumerate(said):
+        verb = word if infinitive(word) else of_the_author(word)
+        if verb is not None:
+            return " ".join((verb.capitalize(), *said[:index], *said[index + 1 :]))
+    begun = next((index for index in range(len(said)) if wants_contact(" ".join(said[index:]))), len(said))
+    return " ".join(said[begun:])[:1].upper() + " ".join(said[begun:])[1:]
+
+
 def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
     """The people with whom the author of each line says that he was in touch; a mere mention does not count."""
     return [_contacted_people(line, names) for line in lines]
@@ -62,10 +108,19 @@ def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[
     return [set(mentions(title, names)) for title in titles]
 
 
+def _together(sentence: str) -> bool:
+    """Whether the author did something with somebody: no other person is the subject."""
+    if _TOGETHER.search(fold(sentence)) is None:
+        return False
+    people = (one for one in tokens(sentence) if one.capital or one.key in relations())
+    return not any(nominative_person(one.text) for one in people)
+
+
 def _contacted_people(line: str, names: Mapping[int, Sequence[str]]) -> set[int]:
     found: set[int] = set()
     for start, end in sentence_spans(line):
         folded = fold(line[start:end])
-        if _CONTACT.search(folded) and not _NO_CONTACT.search(folded) and not folded.rstrip().endswith("?"):
+        met = _CONTACT.search(folded) or _together(line[start:end])
+        if met and not _NO_CONTACT.search(folded) and not folded.rstrip().endswith("?"):
             found |= set(mentions(line[start:end], names))
     return found

@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.tasks.contacts import contact_wanted
+from internal.language.names.mentions import find_people
+from internal.language.tasks.contacts import contact_wanted, rhythm_wished
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
     addressed,
@@ -32,7 +33,7 @@ from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, sentence_spans
 
-Kind = Literal["reminder", "task", "promise"]
+Kind = Literal["reminder", "task", "promise", "contact"]
 
 MAX_SENTENCE: Final = 600
 """The most characters of a sentence that is read; a longer one is pasted text."""
@@ -101,15 +102,20 @@ _TO_YOU: Final = pattern(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b"
 
 _I_WILL: Final = r"(?:i|we)(?:'?(?:ll|d)|\s+(?:would|will|can|could))?"
 _PROMISED_EN: Final = pattern(
-    r"(?:\b(?:i|we)(?:'ve|\s+have)?\s+|^\W*)(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
-    r"|(?P<owe>owe)|(?P<told>told|said))"
+    r"(?:\b(?:i|we)(?:'ve|\s+have)?\s+|^\W*)(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed|volunteered"
+    r"|pledged|signed up)|(?P<owe>owe)|(?P<told>told|said))"
     rf"(?:\s+(?P<whom>(?!(?:to|that|{_I_WILL})\b)[^\W\d_][\w'-]*(?:\s+(?!(?:to|that|{_I_WILL}|an?|the|some)\b)[^\W\d_][\w'-]*){{0,2}}))?"
-    rf"\s+(?P<link>to|(?:that\s+)?(?:{_I_WILL})|(?=[\d$€£]|(?:an?|the|some|my|our|another|one|two|three|four|five|six|ten|half)\s))\s*(?=\S)"
+    rf"\s+(?P<link>to|(?:that\s+)?(?:{_I_WILL})|(?=[\d$€£]|(?:an?|the|some|my|our|his|her|another|one|two|three|four|five|six|ten|half)\s))\s*(?=\S)"
 )
 _PROMISED: Final = pattern(any_of("promised"))
 _SAID: Final = rf"(?:(?:по)?обещал[аи]?|(?:по)?обіця(?:в|ла|ли)|{any_of('said')})\b"
 _SAYING: Final = pattern(_SAID)
 _REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
+_READY: Final = pattern(rf"\b(?:{any_of('ready')})(?!\w)")
+"""The promise that a thing will be ready: "told Ann the cake would be ready by Friday"."""
+_OWN_PART: Final = pattern(
+    r"^(?:\W*(?:и|а|і|й|та|ну|так|значит|отже|тепер|теперь)\s)*\W*(?P<mine>с меня|з мене)\s+(?=[а-яіїєґ])"
+)
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
 _VERB_WITHIN: Final = 4
@@ -145,9 +151,8 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
                 continue
             task = _of_sentence(spell_out(part), at, language)
             if task is not None:
-                tasks.append(
-                    _with_titles_before(replace(task, span=(start + begin, start + begin + len(part))), tasks, text)
-                )
+                placed = replace(task, span=(start + begin, start + begin + len(part)))
+                tasks.append(_with_antecedent(_with_titles_before(placed, tasks, text), text, language))
     return _without_titled_twice(tasks)
 
 
@@ -185,6 +190,21 @@ def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> T
     return replace(task, title=shortened(title))
 
 
+def _with_antecedent(task: TaskFound, text: str, language: Language) -> TaskFound:
+    """Adds to a title what its pronoun means: the only person named before it, else the sentence before."""
+    if task.asked or not task.title or not _PRONOUN.search(fold(task.title)):
+        return task
+    named = {one.name for one in find_people(text[: task.span[1]], language) if one.written not in task.title}
+    before = text[: task.span[0]].strip()
+    meant = before[sentence_spans(before)[-1][0] :].strip(" .!?") if before else named.pop() if len(named) == 1 else ""
+    return replace(task, title=shortened(f"{task.title} ({meant})")) if meant else task
+
+
+_PRONOUN: Final = pattern(
+    r"\b(?:it|him|her|them|его|ему|её|ее|ей|их|им|него|нее|неё|ним|ней|нему|його|йому|її|їй|їх|їм|нього|неї|нею|ньому)\b"
+)
+
+
 def _without_titled_twice(tasks: list[TaskFound]) -> list[TaskFound]:
     titles = {task.title for task in tasks if task.asked}
     return [task for task in tasks if task.asked or task.title not in titles]
@@ -201,7 +221,9 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound |
     if question:
         return None
     return (
-        _promise(sentence, folded, at, language)
+        _own_part(sentence, folded, at, language)
+        or _promise(sentence, folded, at, language)
+        or _rhythm(sentence, at, language)
         or _need(sentence, folded, at, language)
         or _plan(sentence, folded, at, language)
     )
@@ -258,6 +280,22 @@ def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
     return TaskFound("task", title, time, (0, 0), whom=whom) if title else None
 
 
+def _own_part(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
+    """What the author is to bring or do as his part: "с меня салат к пятнице"."""
+    mine = _OWN_PART.match(folded)
+    if mine is None or any(map(past_tense, folded.split())):
+        return None
+    time = find_time(sentence, at, language)
+    rest = title_of(sentence, [(0, mine.end()), *(time.spans if time else ())])
+    return TaskFound("promise", rest, time, (0, 0), whom=next(filter(dative, rest.split()), "")) if rest else None
+
+
+def _rhythm(sentence: str, at: datetime, language: Language) -> TaskFound | None:
+    time = find_time(sentence, at, language)
+    title = rhythm_wished(sentence, time.spans, language) if time is not None and time.recurrence else ""
+    return TaskFound("contact", shortened(title), time, (0, 0)) if title else None
+
+
 def _needed_by_the_author(before: str) -> bool:
     """Whether the author must do it: no condition, no negation, no other person ("тебе надо", "Марии надо")."""
     if _HYPOTHETIC.search(before) or _OTHERS.search(before):
@@ -275,7 +313,7 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     if promise and (infinite := _with_infinitive(sentence, promise)):
         sentence, folded, time = infinite, fold(infinite), find_time(infinite, at, language)
         spans = time.spans if time else ()
-    else:
+    elif not (promise and time and _READY.search(folded[promise.end() :]) and dative(promise["whom"].strip(" ,"))):
         promise = None
     match = _SAYING.match(folded, promise.start()) if promise else _PROMISED.search(folded)
     if match is None or not _promised_by_the_author(sentence, folded, match):
@@ -284,7 +322,7 @@ def _promise(sentence: str, folded: str, at: datetime, language: Language) -> Ta
     if not any(infinitive(word) for word in promised.split()[:6]) and not _THAT.match(promised):
         words = debt(blank_out(sentence, spans)[match.end() :]).split()
         whom = list(itertools.takewhile(dative, words))
-        return _promised(title_of(" ".join(words[len(whom) :]), ()), " ".join(whom), time) if whom else None
+        return _promised(title_of(" ".join(words[len(whom) :]), ()), " ".join(whom).strip(","), time) if whom else None
     if infinitive(promised.split()[0]) and _OWING.search(match[0]):
         return None  # "я должен позвонить": a need
     title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
@@ -305,7 +343,8 @@ def _with_infinitive(sentence: str, promise: re.Match[str]) -> str:
 
 
 def _promised_en(sentence: str, folded: str, match: re.Match[str], time: TimeFound | None) -> TaskFound | None:
-    ordered = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
+    # "I told him to come"
+    ordered = match["told"] and not re.search(r"i|we", match["link"]) and not _READY.search(folded)
     no_thing = match["link"] if match["owe"] else not match["link"] and not match["whom"]
     if ordered or no_thing or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
         return None

@@ -80,7 +80,7 @@ def infinitive(word: str) -> bool:
     key = _key(word)
     if not key.endswith(("ть", "ти", "чь", "ться", "тись", "тися", "чься", "йти")):
         return False
-    return any(_INFINITIVE & marks for marks, _ in _readings(key))
+    return any(_INFINITIVE & marks or ("VERB" in marks and normal == key) for marks, normal in _readings(key))
 
 
 def dative(word: str) -> bool:
@@ -94,6 +94,11 @@ def as_infinitive(word: str) -> str | None:
         if {"VERB", "1per", "sing"} <= marks and marks & {"futr", "perf"}:
             return normal
     return None
+
+
+def of_the_author(word: str) -> str | None:
+    """The infinitive of a Cyrillic verb in the first person: "звоню"; None for other words."""
+    return next((normal for marks, normal in _readings(_key(word))[:2] if {"VERB", "1per"} <= marks), None)
 
 
 def past_tense(word: str) -> bool:

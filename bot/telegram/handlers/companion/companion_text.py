@@ -48,7 +48,11 @@ class CompanionWording:
             )
         if gifts:
             lines.append(
-                phrase(lang, "occasion-gifts", list="; ".join(f"«{shorten(one.quote, _QUOTE)}»" for one in gifts))
+                phrase(
+                    lang,
+                    "occasion-gifts",
+                    list="; ".join(label(lang, "source-quote", text=shorten(one.quote, _QUOTE)) for one in gifts),
+                )
             )
         return "\n".join(lines)
 
@@ -120,7 +124,7 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
 
     def talk(one: EvidenceLine) -> str:
         when = day_of(user, one.at.astimezone(zone).date(), today)
-        return f"{escape(when)}: «{escape(shorten(quotable(one.quote), _QUOTE))}»"
+        return f"{escape(when)}: {phrase(lang, 'source-quote', text=shorten(quotable(one.quote), _QUOTE))}"
 
     lines += _sections(
         lang,

@@ -43,7 +43,10 @@ def reflections_text(user: User, found: Sequence[Reflection], now: datetime) -> 
         values = {"subject": quotable(one.subject), "before": quotable(one.before), "names": ", ".join(one.names)}
         said = phrase(user.lang, f"reflection-{one.kind}", count=one.count, last=day(one.at), **values)
         shown = sorted({line.text: line for line in one.sources}.values(), key=lambda line: line.at)[-_RECEIPTS:]
-        quotes = [f"• {escape(day(line.at))}: «{escape(shorten(line.text, _QUOTE))}»" for line in shown]
+        quotes = [
+            f"• {escape(day(line.at))}: {phrase(user.lang, 'source-quote', text=shorten(line.text, _QUOTE))}"
+            for line in shown
+        ]
         parts.append("\n".join([f"{number}\\. {said}", *quotes]))
     return "\n\n".join(parts)
 

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from bot.telegram.handlers.buttons import Rows
-from bot.telegram.handlers.facts.fact_text import quotable, shorten
+from bot.telegram.handlers.facts.fact_text import quotable
 from bot.telegram.handlers.facts.facts import facts_shown
 from bot.telegram.handlers.facts.subjects import owner
 from bot.telegram.handlers.memories.memory_text import KINDS, memory_line
@@ -55,7 +55,9 @@ def _besides(connection: Connection, user: User, known: str, now: datetime) -> I
     own = [one.content for one in recent if one.role == "user" and one.forward is None and not one.hidden]
     said = [text[start:end].strip() for text in own for start, end in sentence_spans(text)]
     said = [one for one in said if _OF_ONESELF.match(one) and "?" not in one and len(one) <= _LONGEST]
-    if quotes := [f"«{escape(shorten(quotable(one), _LONGEST))}»" for one in dict.fromkeys(said) if one not in known]:
+    if quotes := [
+        phrase(user.lang, "source-quote", text=quotable(one)) for one in dict.fromkeys(said) if one not in known
+    ]:
         yield _section(phrase(user.lang, "about-owner-said"), quotes[-_MOST_QUOTES:])
 
 

@@ -122,7 +122,7 @@ def _card(connection: Connection, user: User, artifact_id: str) -> tuple[str, Ro
     if file.reason is not None:
         shown.append(phrase(user.lang, "artifact-failed", reason=file.reason, name=file.name))
     elif parts:
-        shown.append(f"«{quotable(shorten(parts[0].text, _SHOWN))}»")
+        shown.append(phrase(user.lang, "source-quote", text=quotable(shorten(parts[0].text, _SHOWN))))
     forget = button(label(user.lang, "files-button-forget"), ForgetFileButton(owner=user.user_id, file=file.id))
     back = button(label(user.lang, "files-button-back"), FilesButton(owner=user.user_id))
     return "\n\n".join(shown), [[forget, back]]

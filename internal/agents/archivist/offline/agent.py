@@ -21,7 +21,7 @@ from internal.agents.archivist.offline.facts import (
 )
 from internal.agents.archivist.offline.kinship import gender_fits, kin_before, pronoun_within
 from internal.agents.archivist.offline.memories import OfflineMemories
-from internal.agents.archivist.offline.occasions import occasion_facts
+from internal.agents.archivist.offline.occasions import ended_occasions, occasion_facts
 from internal.agents.archivist.offline.people import Dossier, Identity, Reading, SentenceReading
 from internal.agents.archivist.offline.relations import OfflineRelations
 from internal.agents.model import AgentReply, ArchivistRequest, Language
@@ -71,6 +71,7 @@ def propose(request: ArchivistRequest) -> str:
     gone = _join_identities(reading.identities)
     heard = _statements_of_others(reading)
     dated = [one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading)]
+    dated += [one for said in reading.said for one in ended_occasions(said, reading, request.facts)]
     changes = [
         _change(dossier, people)
         for dossier in reading.dossiers

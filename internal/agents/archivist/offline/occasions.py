@@ -1,6 +1,7 @@
 """Finds birthdays, weddings and other occasions in a sentence, as facts about the people named there."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -8,8 +9,9 @@ from internal.agents.archivist.offline.bio_quotes import cleaned
 from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
-from internal.language.facts.occasions import OWNER, NamedOccasion, find_occasions
+from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions
 from internal.language.kinship.words import Relation, relations
+from internal.language.names.mention_words import POSSESSIVE
 from internal.language.text.spelling import text_language, tokens
 from internal.people.model import Circle
 
@@ -28,6 +30,27 @@ def occasion_facts(said: SentenceReading, reading: Reading) -> Iterator[tuple[di
         if dossier is not None:
             dossier.lines.add(said.line.number)
         yield _fact(found, dossier, said, reading.language), dossier
+
+
+def ended_occasions(
+    said: SentenceReading, reading: Reading, known: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], Dossier]]:
+    """The known occasions of people named in a sentence that it calls off, as facts that have ended."""
+    kind, number = called_off(said.text), said.line.number
+    facts = filter(None, map(_KNOWN.fullmatch, known)) if kind else ()
+    for fact in facts:
+        whose = next((one for _, one in said.named if fact["whose"] in one.names), None)
+        if kind and whose is not None and fact["what"] == occasion_words(kind, reading.language):
+            ended = {"relation": KINDS[kind], "target": fact["day"], "fact": fact["text"], "evidence": [number]}
+            yield ended | {"invalid_at": said.line.at.isoformat(timespec="minutes")}, whose
+
+
+_OF_ANOTHER: Final = re.compile(rf"(?:^|\s)[А-ЯЁІЇЄҐ](?:{POSSESSIVE.pattern.removesuffix('$')})\s+$")
+"""The possessive adjective of a name: "Миколин син"."""
+_KNOWN: Final = re.compile(
+    r"(?P<text>(?P<whose>[^:]+): (?P<what>[^,]+), (?P<day>[^\d]*\d+[^\d]*?)(?: \d{4})?)(?: \(.*\))?"
+)
+"""A fact that states an occasion, as the archivist is shown it: "Tom: wedding, June 5 (since 2026-03-02)"."""
 
 
 def _fact(found: NamedOccasion, dossier: Dossier | None, said: SentenceReading, language: str) -> dict[str, Any]:
@@ -53,9 +76,10 @@ def _candidates(said: SentenceReading) -> list[Candidate]:
         kin = next((one for one in relations().get(token.key, ()) if one.circle == Circle.FAMILY.value), None)
         if kin is None or kin.plural or any(start <= token.start < end for start, end, _ in named):
             continue
-        of = [
-            one for one in named if said.text[token.end : one[0]].isspace() or _possessed(said.text, one, token.start)
-        ]
+        beside = [one for one in named if said.text[token.end : one[0]].isspace()]
+        if _OF_ANOTHER.search(said.text[: token.start]) or (token.latin and beside):
+            continue  # "Tom's mum", "uncle Ray"
+        of = beside or [one for one in named if _possessed(said.text, one, token.start)]
         if not of:
             found.append((token.start, token.end, kin))
         elif not gender_fits(roles.get(of[0][0], _NOBODY), kin.gender):

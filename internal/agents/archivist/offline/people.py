@@ -13,7 +13,7 @@ from internal.language.commands.recognise import is_order
 from internal.language.kinship.words import Relation, circle_through
 from internal.language.names.introductions import is_own_name
 from internal.language.names.mentions import NameMention, find_people
-from internal.language.names.name_words import name_words
+from internal.language.names.name_words import is_fond_form, name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, sentence_spans, text_language, tokens, words
@@ -230,6 +230,8 @@ class Reading:
         if len(fitting) == 1:
             return fitting[0]
         exact = [person for person, boost in name_boosts(mention.name, self._known).items() if boost >= _SURELY]
+        if len(exact) == 1 and any(is_fond_form(mention.name, name) for name in self._known[exact[0]]):
+            return exact[0]
         return "several" if not found and len(exact) > 1 and len(name_words(mention.name)) == 1 else None
 
     def _contradicts(self, mention: NameMention, person: int) -> bool:
@@ -351,5 +353,6 @@ def _same(dossier: Dossier, mention: NameMention) -> bool:
     return any(
         name_key(name) == name_key(mention.name)
         or same_person_reason(name, mention.name) in ("declension", "prefix", "patronymic")
+        or is_fond_form(name, mention.name)
         for name in dossier.names
     )

@@ -97,6 +97,19 @@ async def test_a_week_before_with_tastes_and_on_the_day_and_once_each(
     assert await said(talk, OTHER) == []
 
 
+async def test_an_anniversary_of_death_is_announced_without_presents(talk: Talk, companion: CompanionScheduler) -> None:
+    """A week before too, as people travel to the grave."""
+    grandpa = await person(talk, "Grandpa")
+    await occasion(talk, grandpa, "memorial", 3, 20, 2017)
+    await likes(talk, grandpa, "peonies")
+    for day in (13, 20):
+        await morning(talk, companion, 3, day)
+    assert await said(talk) == [
+        "📅 Sat, Mar 20: Grandpa: anniversary of death, 10 years.",
+        "🕯 Today: Grandpa: anniversary of death, 10 years.",
+    ]
+
+
 async def test_the_morning_overview_says_the_day_itself(talk: Talk, companion: CompanionScheduler) -> None:
     """Once: with the overview on, no line of its own comes on the day; a week before it does."""
     await talk.write(lambda c: set_digest(c, OWNER, "09:00"))

@@ -36,3 +36,52 @@ def test_what_is_heard_of_an_occasion(case: list[Any]) -> None:
         if fact["relation"] in kinds
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "ended"),
+    [
+        ("well, the wedding's off, Ann has moved back home", "Ann: wedding, June 5 (since 2026-10-02)", True),
+        ("Ben called off their wedding", "Ben: wedding, June 5", True),
+        ("Ann's wedding won't happen", "Ann: wedding, June 5", True),
+        ("Ann's graduation has been cancelled", "Ann: graduation, June 5", True),
+        ("there won't be a wedding, Ann and Ben split up", "Ann: wedding, June 5", True),
+        ("if the wedding is off, Ann will cry", "Ann: wedding, June 5", False),
+        ("is Ann's wedding off?", "Ann: wedding, June 5", False),
+        ("Ann's wedding is off the coast of Spain", "Ben: wedding, June 5", False),
+        ("всё, свадьбы не будет, Оля и Петя разбежались", "Оля: свадьба, 5 июня (since 2026-10-02)", True),
+        ("не будет у Оли никакой свадьбы", "Оля: свадьба, 5 июня", True),
+        ("свадьба Оли отменяется", "Оля: свадьба, 5 июня", True),
+        ("Оля с Петей отменили свадьбу", "Оля: свадьба, 5 июня", True),
+        ("крестин у Пети не будет", "Петя: крестины, 5 июня", True),
+        ("не буде в Дениса ніякого весілля", "Денис: весілля, 5 червня", True),
+        ("Оля скасувала весілля", "Оля: весілля, 5 червня", True),
+        ("весілля в Олі не відбудеться", "Оля: весілля, 5 червня", True),
+        ("хрестини в Петра скасовуються", "Петро: хрестини, 5 червня", True),
+        ("новосілля в Олі не буде", "Оля: новосілля, 5 червня", True),
+        ("на весіллі в Олі буде весело", "Оля: весілля, 5 червня", False),
+    ],
+)
+def test_an_occasion_that_is_called_off_has_ended(text: str, known: str, ended: bool) -> None:
+    """That of the person who is named, not one that may be called off."""
+    owner = OwnerProfile(1, "Owner", None, text_language(text), "UTC")
+    line = TranscriptLine(1, "user", "Owner", MONDAY, text)
+    request = ArchivistRequest(owner, people=[], hints=[], facts=[known], transcript=[line])
+    day = known.rpartition(", ")[2].partition(" (")[0]
+    found = [(fact["target"], fact["invalid_at"]) for fact in json.loads(propose(request))["facts"]]
+    assert found == ([(day, "2026-11-23T12:00+00:00")] if ended else [])
+
+
+@pytest.mark.parametrize(
+    ("known", "said"), [("Алиса", "Алиски"), ("Света", "Светки"), ("Зоя", "Зойки"), ("Юля", "Юльки"), ("Ира", "Ирки")]
+)
+def test_a_fond_form_of_a_name_is_the_same_person(known: str, said: str) -> None:
+    """So that a corrected birthday replaces the one before."""
+    owner = OwnerProfile(1, "Owner", None, "ru", "UTC")
+    texts = [
+        f"у {known[:-1]}{'и' if known[-1] == 'я' or known == 'Юля' else 'ы'} день рождения 9 апреля",
+        f"не 9, а 19 апреля у {said} день рождения",
+    ]
+    lines = [TranscriptLine(n, "user", "Owner", MONDAY, text) for n, text in enumerate(texts, 1)]
+    request = ArchivistRequest(owner, people=[], hints=[], facts=[], transcript=lines)
+    assert len({fact["source"] for fact in json.loads(propose(request))["facts"]}) == 1

@@ -13,7 +13,9 @@ from support.paths import ROOT
 from internal.flows.tasks.find_reminders import find_reminders
 from internal.language.commands.recognise import find_commands
 from internal.language.tasks.completion import find_completions
+from internal.language.tasks.contacts import contacts_in
 from internal.language.tasks.promises import find_promised
+from internal.language.tasks.requests import find_tasks
 
 AT = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Kyiv"))
 TABLES: Any = yaml.safe_load((ROOT / "tests/data/promises.yaml").read_text(encoding="utf-8"))
@@ -77,3 +79,17 @@ def test_what_others_did_settles_what_was_waited_for() -> None:
     rows = dict(TABLES["settled"])
     found = {text: find_completions(text, TABLES["open"]) for text in rows}
     assert {text: one[0].index if one else "-" for text, one in found.items()} == rows
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "uk"])
+def test_what_was_done_together_is_being_in_touch(language: Any) -> None:
+    """By any verb, if the owner did it; what others did with each other is none."""
+    names = {1: ["Ben", "Боря", "Борис"], 2: ["Olga", "Оля"]}
+    rows = dict(TABLES["together"][language])
+    assert {text: bool(contacts_in([text], names)[0]) for text in rows} == rows
+
+
+def test_what_a_pronoun_means_stands_in_the_title() -> None:
+    """Also if it means a thing."""
+    found = [one.title for text in TABLES["pronouns"] for one in find_tasks(text, AT, "en")]
+    assert found == list(TABLES["pronouns"].values())
