@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from internal.language.dates.normalise import MONTHS
 from internal.language.kinship.words import relations
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, name_key, words
@@ -59,7 +58,9 @@ HAS_OCCASION = re.compile(
     re.IGNORECASE,
 )
 """What follows an unknown name of a person: "Roisin's wedding"."""
-DAY = re.compile(rf"\s+\d{{1,2}}(?:-го)?\s+(?:{'|'.join(MONTHS)})(?!\w)", re.IGNORECASE)
+DAY = re.compile(
+    r"\s+\d{1,2}(?:-го)?\s+(?:ма[яр]|(?:янв|фев|апр|июн|июл|авг|сен|окт|ноя|дек|січ|лют|бер|кві|тра|чер|лип|сер|вер|жов|лис|гру)\w+[аоя])"
+)
 """A day after a name that is an ordinary word too: "Лёне 22 февраля стукнет сорок"."""
 POSSESSIVE = re.compile(r"\w{2,}(?:[иі]н|їн|[оеєі]в)(?:|а|о|е|ы|у|і|и|ой|ої|ій|ого|ому|ым|им|ою|их|ых|ими|ыми)$")
 
