@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.names.mentions import find_people
 from internal.language.tasks.contacts import contact_wanted, rhythm_wished
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
@@ -23,9 +22,11 @@ from internal.language.tasks.titles import (
     infinitive,
     nominative_person,
     of_others,
+    own_part,
     past_tense,
     shortened,
     title_of,
+    with_meaning,
 )
 from internal.language.tasks.vocabulary import any_of
 from internal.language.text.openings import OPENING, POLITE
@@ -113,9 +114,6 @@ _SAYING: Final = pattern(_SAID)
 _REPORTED_PROMISE: Final = pattern(rf"\b{_SAID}(?P<whom>[^,.;]{{0,40}}?),?\s+(?:что|що)\s+(?:(?:я|мы|ми)\s+)?")
 _READY: Final = pattern(rf"\b(?:{any_of('ready')})(?!\w)")
 """The promise that a thing will be ready: "told Ann the cake would be ready by Friday"."""
-_OWN_PART: Final = pattern(
-    r"^(?:\W*(?:и|а|і|й|та|ну|так|значит|отже|тепер|теперь)\s)*\W*(?P<mine>с меня|з мене)\s+(?=[а-яіїєґ])"
-)
 _BEING: Final = ("быть", "бути", "мочь", "смочь", "змогти", "думать", "думати")
 _OWING: Final = pattern("долж|вин")
 _VERB_WITHIN: Final = 4
@@ -152,7 +150,7 @@ def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskF
             task = _of_sentence(spell_out(part), at, language)
             if task is not None:
                 placed = replace(task, span=(start + begin, start + begin + len(part)))
-                tasks.append(_with_antecedent(_with_titles_before(placed, tasks, text), text, language))
+                tasks.append(_with_titles_before(placed, tasks, text, language))
     return _without_titled_twice(tasks)
 
 
@@ -177,9 +175,14 @@ def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
     yield start, sentence[start:]
 
 
-def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> TaskFound:
-    """Takes a title from the sentence before: "I have to call Maria. Remind me on Friday." is one reminder."""
-    if task.title or not task.asked:
+def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str, language: Language) -> TaskFound:
+    """Takes a title, or what its pronoun means, from the sentence before.
+
+    "I have to call Maria. Remind me on Friday." is one reminder.
+    """
+    if not task.asked:
+        return replace(task, title=with_meaning(task.title, text[: task.span[0]], text[: task.span[1]], language))
+    if task.title:
         return task
     if tasks and not tasks[-1].asked:
         both = (tasks[-1].span[0], task.span[1])
@@ -188,21 +191,6 @@ def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str) -> T
     last = sentence_spans(before)[-1] if before else (0, 0)
     title = title_of(before[last[0] : last[1]], ())
     return replace(task, title=shortened(title))
-
-
-def _with_antecedent(task: TaskFound, text: str, language: Language) -> TaskFound:
-    """Adds to a title what its pronoun means: the only person named before it, else the sentence before."""
-    if task.asked or not task.title or not _PRONOUN.search(fold(task.title)):
-        return task
-    named = {one.name for one in find_people(text[: task.span[1]], language) if one.written not in task.title}
-    before = text[: task.span[0]].strip()
-    meant = before[sentence_spans(before)[-1][0] :].strip(" .!?") if before else named.pop() if len(named) == 1 else ""
-    return replace(task, title=shortened(f"{task.title} ({meant})")) if meant else task
-
-
-_PRONOUN: Final = pattern(
-    r"\b(?:it|him|her|them|его|ему|её|ее|ей|их|им|него|нее|неё|ним|ней|нему|його|йому|її|їй|їх|їм|нього|неї|нею|ньому)\b"
-)
 
 
 def _without_titled_twice(tasks: list[TaskFound]) -> list[TaskFound]:
@@ -221,9 +209,8 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound |
     if question:
         return None
     return (
-        _own_part(sentence, folded, at, language)
+        _part_or_rhythm(sentence, at, language)
         or _promise(sentence, folded, at, language)
-        or _rhythm(sentence, at, language)
         or _need(sentence, folded, at, language)
         or _plan(sentence, folded, at, language)
     )
@@ -280,20 +267,14 @@ def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskF
     return TaskFound("task", title, time, (0, 0), whom=whom) if title else None
 
 
-def _own_part(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
-    """What the author is to bring or do as his part: "с меня салат к пятнице"."""
-    mine = _OWN_PART.match(folded)
-    if mine is None or any(map(past_tense, folded.split())):
-        return None
+def _part_or_rhythm(sentence: str, at: datetime, language: Language) -> TaskFound | None:
+    """A wish to be in touch regularly, or the author's part in something: "с меня салат к пятнице"."""
     time = find_time(sentence, at, language)
-    rest = title_of(sentence, [(0, mine.end()), *(time.spans if time else ())])
-    return TaskFound("promise", rest, time, (0, 0), whom=next(filter(dative, rest.split()), "")) if rest else None
-
-
-def _rhythm(sentence: str, at: datetime, language: Language) -> TaskFound | None:
-    time = find_time(sentence, at, language)
-    title = rhythm_wished(sentence, time.spans, language) if time is not None and time.recurrence else ""
-    return TaskFound("contact", shortened(title), time, (0, 0)) if title else None
+    spans = time.spans if time else ()
+    if time and time.recurrence and (title := rhythm_wished(sentence, spans, language)):
+        return TaskFound("contact", shortened(title), time, (0, 0))
+    title, whom = own_part(sentence, spans)
+    return TaskFound("promise", title, time, (0, 0), whom=whom) if title else None
 
 
 def _needed_by_the_author(before: str) -> bool:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.names.mentions import find_people
 from internal.language.tasks.vocabulary import any_of
 from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.openings import POLITE
-from internal.language.text.spelling import name_key
+from internal.language.text.spelling import Language, name_key, sentence_spans
 
 MAX_LENGTH: Final = 200
 """The most characters of a title."""
@@ -62,6 +63,34 @@ def addressed(title: str) -> tuple[str, str]:
             rest = " ".join(words[count:])
             return f"{rest[:1].upper()}{rest[1:]} ({whom})", whom
     return title, ""
+
+
+def with_meaning(title: str, before: str, text: str, language: Language) -> str:
+    """Adds to a title what its pronoun means: the sentence before it, else the only person named in the text."""
+    if not _PRONOUN.search(fold(title)):
+        return title
+    named = {one.name for one in find_people(text, language) if one.written not in title}
+    last = before.strip()[sentence_spans(before.strip())[-1][0] :].strip(" .!?") if before.strip() else ""
+    meant = last or (named.pop() if len(named) == 1 else "")
+    return shortened(f"{title} ({meant})") if meant else title
+
+
+def own_part(sentence: str, spans: Sequence[Span]) -> tuple[str, str]:
+    """The title of what the author is to bring or do as his part, and for whom: "с меня салат"; empty if none."""
+    folded = fold(sentence)
+    mine = _OWN_PART.match(folded)
+    if mine is None or any(map(past_tense, folded.split())):
+        return "", ""
+    title = title_of(sentence, [(0, mine.end()), *spans])
+    return title, next(filter(dative, title.split()), "")
+
+
+_OWN_PART: Final = re.compile(
+    r"(?:\W*(?:и|а|і|й|та|ну|так|значит|отже|тепер|теперь)\s)*\W*(?:с меня|з мене)\s+(?=[а-яіїєґ])"
+)
+_PRONOUN: Final = re.compile(
+    r"\b(?:it|him|her|them|его|ему|её|ее|ей|их|им|него|нее|неё|ним|ней|нему|його|йому|її|їй|їх|їм|нього|неї|нею|ньому)\b"
+)
 
 
 def debt(text: str) -> str:
