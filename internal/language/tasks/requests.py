@@ -176,10 +176,7 @@ def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
 
 
 def _with_titles_before(task: TaskFound, tasks: list[TaskFound], text: str, language: Language) -> TaskFound:
-    """Takes a title, or what its pronoun means, from the sentence before.
-
-    "I have to call Maria. Remind me on Friday." is one reminder.
-    """
+    """Takes a title, or what its pronoun means, from before: "I have to call Maria. Remind me on Friday." is one."""
     if not task.asked:
         return replace(task, title=with_meaning(task.title, text[: task.span[0]], text[: task.span[1]], language))
     if task.title:
@@ -381,14 +378,10 @@ def _intended(sentence: str, rest: str, words: list[str], time: TimeFound) -> Ta
             previous.lower() in _BEFORE_VERB for previous in words[:n]
         ):
             position = rest.index(word)
-            shifted_spans = [_shift(span, position, word, verb) for span in time.spans if span[0] > position]
-            return _titled("task", title_of(f"{verb}{sentence[position + len(word) :]}", shifted_spans), time)
+            cut = position + len(word) - len(verb)
+            spans = [(start - cut, end - cut) for start, end in time.spans if start > position]
+            return _titled("task", title_of(f"{verb}{sentence[position + len(word) :]}", spans), time)
     return None
-
-
-def _shift(span: Span, position: int, word: str, verb: str) -> Span:
-    shift = position + len(word) - len(verb)
-    return span[0] - shift, span[1] - shift
 
 
 def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
