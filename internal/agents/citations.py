@@ -80,7 +80,7 @@ class CitationFilter:
     def _take(self, length: int) -> str:
         ready, self._held = self._held[:length], self._held[length:]
         shown, offset = "", 0
-        for match in CLUSTER.finditer(ready):
+        for match in CLUSTER.finditer(ready) if _OPENING.search(ready) else ():
             shown += self._pass(ready[offset : match.start()])
             shown += self._pass(match[0] if self._code.inside else self._settled(match))
             offset = match.end()

@@ -1,7 +1,8 @@
 """The message indexes of the owners who searched last, current with every committed write."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -123,11 +124,18 @@ class MessageIndexes:
         if refreshed.index is not None:
             self._cache.put(user_id, index)
         if refreshed.touched:
-            await on_thread(len(index), lambda: index.apply_changes(refreshed.touched, refreshed.current))
+            current_rows = await self._analysed(refreshed.current)
+            await on_thread(len(index), lambda: index.apply_changes(refreshed.touched, current_rows))
             self._cache.shrink()
         index.rename(OWNER, refreshed.owner)
         index.seq, index.cache_version = refreshed.seq, cache_version
         return index
+
+    async def _analysed(self, rows: Sequence[MessageRow]) -> Sequence[MessageRow]:
+        """The rows, with terms where none are stored yet, so that the index takes in each text once."""
+        texts = {row.ref_id: row.text for row in rows if row.terms is None and row.text}
+        terms = await analyse_new(self._tools, texts) if texts and self._tools is not None else {}
+        return [replace(row, terms=terms.get(row.ref_id, row.terms)) for row in rows] if terms else rows
 
     def _read(self, connection: Connection, user_id: int, log: ChangeLog | None) -> _Refreshed:
         """Runs on a database thread: building an index of 100,000 messages takes seconds."""

@@ -251,7 +251,7 @@ async def test_what_is_known_of_the_owner_is_listed(acting: Talk, known: Known) 
     [card] = await answer(acting, "what do you know about me?")
     assert "Works at ACME" in card.text
     assert "Dentist" in card.text
-    assert "«I am left-handed»" in card.text
+    assert "“I am left-handed”" in card.text
     assert "Tom is too" not in card.text
 
 
