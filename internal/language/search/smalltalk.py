@@ -51,7 +51,7 @@ _EXCUSES: Final = re.compile(rf"\b(?:{_any('excuses')})\b", re.IGNORECASE)
 
 _BUT: Final = re.compile(rf"\b(?:{_any('but')})\b", re.IGNORECASE)
 _OF_TALK: Final = re.compile(rf"\b(?:{_any('of_talk')})\b", re.IGNORECASE)
-_OF_BOT: Final = re.compile(f"{_any('of_bot')}|{_any('asks_summary')}", re.IGNORECASE)
+_OF_BOT: Final = re.compile(_any("of_bot"), re.IGNORECASE)
 
 
 def asks_again(text: str, question: str) -> bool:
@@ -92,7 +92,7 @@ def asks_about_talk(text: str) -> bool:
 
 
 def asks_of_bot(text: str) -> bool:
-    """Whether a question is about what the assistant said, too: "what did you recommend?", "твой совет", a summary."""
+    """Whether a question is about what the assistant said, too: "what did you recommend?", "твой совет"."""
     return bool(_OF_BOT.search(text))
 
 

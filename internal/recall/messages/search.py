@@ -243,14 +243,15 @@ class MessageSearch:
         named = await self._senders.named(index, query)
         terms = frozenset[str]().union(*(index.sender_terms.get(sender, frozenset()) for sender in named))
         senders = named or (frozenset({OWNER}) if names_oneself(query.text) else frozenset())
-        if asks_of_bot(query.text):
-            senders |= {BOT}
+        kind = question_kind(query.text)
+        if kind.summary or asks_of_bot(query.text):
+            senders |= {OWNER, BOT} if kind.summary else {BOT}
         return Question(
             words=without_names(query.words, terms),
             vector=query.vector,
             names=await self._senders.vectors(user_id, index, named) if query.vector is not None else (),
             senders=senders,
-            kind=question_kind(query.text),
+            kind=kind,
             dates=named_dates(query.text, self._clock.now()),
         )
 

@@ -35,6 +35,13 @@ _RIVAL_WEIGHTS: Final = {"ctx": 1.0, "win": 0.4, "ses": 0.3, "sender": 0.15, "de
 _L2_PENALTY: Final = 0.5
 """Learned from 15 conversations of our own, others lose a point of recall@10 each way at 0.1 and at 2."""
 
+_SENDER: Final = "sender"
+"""Learned again by itself, among the best by all weights: there many messages of the other person stand above the
+answers to a question that names one. Recall@10 of questions with evidence in several turns rises by 0.02 on LoCoMo,
+0.01 on our own; where a question names the wrong person it falls by 0.015 and 0.024. By words only LoCoMo loses."""
+
+_L2_PENALTY_OF_SENDER: Final = 0.05
+
 _L2_PENALTY_OF_BOT: Final = 0.05
 """Three weights from some hundred questions; each conversation left out in turn, 0.5 loses two points of recall@10, and
 less than this wins nothing."""
@@ -67,6 +74,9 @@ def fit(judged: Sequence[Judged], names: Collection[str] = NAMES) -> Ranking:
     weights = _learned(
         between_people, [name for name in NAMES if name in names and name not in OF_BOT], {}, _L2_PENALTY
     )
+    if _SENDER in weights and not _DENSE.isdisjoint(weights):
+        others = {name: weight for name, weight in weights.items() if name != _SENDER}
+        weights = _learned(between_people, [_SENDER], others, _L2_PENALTY_OF_SENDER, weights)
     of_bot = [name for name in OF_BOT if name in names]
     if with_bot:
         weights |= _learned(with_bot, of_bot, weights, _L2_PENALTY_OF_BOT)
@@ -80,13 +90,17 @@ def _is_with_bot(question: Judged) -> bool:
 
 
 def _learned(
-    answered: Sequence[Judged], names: Sequence[str], known: Mapping[str, float], penalty: float
+    answered: Sequence[Judged],
+    names: Sequence[str],
+    known: Mapping[str, float],
+    penalty: float,
+    rivals: Mapping[str, float] = _RIVAL_WEIGHTS,
 ) -> dict[str, float]:
-    """These weights and the `known` ones, which stay as they are."""
+    """These weights and the `known` ones, which stay as they are; `rivals` are the weights that choose the rivals."""
     if not names:
         return dict(known)
     columns = [NAMES.index(name) for name in names]
-    questions = [_with_rivals_only(question) for question in answered]
+    questions = [_with_rivals_only(question, rivals) for question in answered]
     features = np.concatenate([question.matrix[:, columns] for question in questions]).astype(np.float64)
     given = np.concatenate([Ranking(known, 1, 0, 0).scores(question.matrix) for question in questions])
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-6
@@ -98,10 +112,9 @@ def _learned(
     return dict(known) | {name: float(weight) for name, weight in zip(names, weights, strict=True)}
 
 
-def _with_rivals_only(question: Judged) -> Judged:
-    """The answers and their strongest rivals."""
-    weights = np.array([_RIVAL_WEIGHTS.get(name, 0.0) for name in NAMES], dtype=np.float32)
-    rivals = np.argsort(-(question.matrix @ weights), kind="stable")[:_RIVALS]
+def _with_rivals_only(question: Judged, weights: Mapping[str, float]) -> Judged:
+    """The answers and their strongest rivals by these weights."""
+    rivals = np.argsort(-Ranking(weights, 1, 0, 0).scores(question.matrix), kind="stable")[:_RIVALS]
     rows = np.union1d(rivals, np.flatnonzero(question.answers))
     return Judged(question.matrix[rows], question.answers[rows])
 

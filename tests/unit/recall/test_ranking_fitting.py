@@ -62,6 +62,19 @@ def test_only_the_wanted_features_are_learned() -> None:
     assert ranking.weights["year"] == 0
 
 
+def test_the_sender_is_learned_again_among_the_best() -> None:
+    """If answers are their sender's and others hold as many words, he weighs more than beside all other features."""
+    questions = judged(60)
+    for one in questions:
+        sender = np.arange(20) % 2 == int(one.answers.argmax()) % 2
+        one.matrix[:, [place for place, name in enumerate(NAMES) if name.startswith("dense") or "sender*" in name]] = 0
+        one.matrix[:, NAMES.index("sender")] = sender
+    learned = [name for name in NAMES if name not in OF_BOT]
+    once, again = (fit(questions, names).weights for names in (LEXICAL, learned))
+    assert again["sender"] > 1.5 * once["sender"] > 0
+    assert again["ctx"] == pytest.approx(once["ctx"], abs=1e-5)
+
+
 def with_bot(count: int = 30) -> list[Judged]:
     """Questions whose words the bot repeats at length, but the owner's message before such an answer is meant."""
     random = np.random.default_rng(7)

@@ -38,6 +38,7 @@ NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
         ("У якому порядку я ходив до лікарів?", QuestionKind(order=True)),
         ("Як змінювалися мої плани на літо?", QuestionKind(order=True)),
         ("Give me a summary of the move", QuestionKind(summary=True)),
+        ("Подведи итог наших разговоров о даче", QuestionKind(summary=True)),
         ("Подведи итог всей истории с дачей", QuestionKind(summary=True)),
         ("Підсумуй, як я шукав роботу", QuestionKind(summary=True)),
         ("What did I buy in order to paint the fence?", QuestionKind()),
