@@ -67,6 +67,12 @@ KEEPALIVE: Final[dict[str, Any]] = {
 }
 """Parameters by which a connection finds out that its other end is gone."""
 
+_PREPARED_AFTER: Final = 3
+_MOST_PREPARED: Final = 300
+"""Executions after which a direct connection prepares a statement (the server then takes half of the time for a
+message), and the most that it keeps prepared.
+"""
+
 _TELL_EVERY_S: Final = 0.02
 _BELLS: Final = 100
 """The most bells in one message, which holds 8,000 bytes."""
@@ -102,12 +108,7 @@ class _PostgresLink:
             url,
             poolclass=NullPool,
             **DIALECT_OPTIONS,
-            connect_args={
-                **KEEPALIVE,
-                "application_name": "laplaced",
-                # A server-side prepared statement belongs to a connection, which a pooler gives to other clients.
-                "prepare_threshold": None,
-            },
+            connect_args={**KEEPALIVE, "application_name": "laplaced", "prepare_threshold": None},
         )
         self._sql: Connection | None = None
 
@@ -124,7 +125,10 @@ class _PostgresLink:
         if self._sql is None:
             opened = _STATEMENTS.connect(self._engine, RepeatingConnection)
             self._sql = opened.execution_options(isolation_level="AUTOCOMMIT")
-            _raw(self._sql).adapters.register_dumper(str, WithoutNul)
+            raw = _raw(self._sql)
+            raw.adapters.register_dumper(str, WithoutNul)
+            if _is_direct(raw):
+                raw.prepare_threshold, raw.prepared_max = _PREPARED_AFTER, _MOST_PREPARED
         return function(self._sql)
 
     def _drop(self) -> None:
@@ -329,6 +333,15 @@ def _raw(connection: Connection) -> psycopg.Connection[Any]:
     return raw
 
 
+def _is_direct(raw: psycopg.Connection[Any]) -> bool:
+    """Whether the other end is the server's own process.
+
+    A prepared statement belongs to that process, and a pooler, which shows clients a number of its own, changes it.
+    """
+    found = raw.execute("SELECT pg_backend_pid()").fetchone()
+    return found is not None and found[0] == raw.info.backend_pid
+
+
 def _dsn(url: URL) -> str:
     return url.set(drivername="postgresql").render_as_string(hide_password=False)
 
@@ -343,7 +356,7 @@ def _scoped(scope: str) -> str:
 def _at_once(connection: Connection, statements: str) -> psycopg.Cursor[Any]:
     """Sends several statements in one message: a unit of work costs no further round trip for its scope."""
     try:
-        return _raw(connection).execute(statements.encode())
+        return _raw(connection).execute(statements.encode(), prepare=False)
     except psycopg.Error as error:
         raise _as_sqlalchemy(error) from error
 

@@ -100,14 +100,14 @@ def server(folder: Path) -> Iterator[Server]:
             admin.execute(f"CREATE ROLE {ROLE} LOGIN".encode())
             admin.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}".encode())
         address = address.removesuffix("/postgres") + f"/{ROLE}"
-        with _pooler(folder, address) as pooled:
+        with pooler(folder, address) as pooled:
             yield Server(lifeline.folder, address, address.replace("postgres@", f"{ROLE}@", 1), pooled)
     finally:
         lifeline.cut()
 
 
 @contextmanager
-def _pooler(folder: Path, address: str) -> Iterator[str]:
+def pooler(folder: Path, address: str) -> Iterator[str]:
     """pgbouncer in transaction mode before the server. Raises FileNotFoundError where it is not installed."""
     folder.mkdir(parents=True)
     port, before = free_port(), address.rsplit(":", 1)[1].split("/", maxsplit=1)[0]
