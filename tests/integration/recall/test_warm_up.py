@@ -68,4 +68,4 @@ async def test_a_prepared_search_reads_nothing_but_what_it_found(
     commits = database.commits_seen
     monkeypatch.setattr(database, "read", counted)
     assert await talk.found("Как зовут кошку?") == ["Кошку зовут Мурка"]
-    assert reads == 1 or database.commits_seen != commits
+    assert reads == 1 or database.shared or database.commits_seen != commits
