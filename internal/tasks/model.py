@@ -183,7 +183,9 @@ def after_contact(task: Task, contact: datetime) -> datetime:
     assert task.recurrence is not None
     local = contact.astimezone(ZoneInfo(task.tz)).replace(tzinfo=None)
     evening = datetime.combine(local.date(), EVENING_CALLS)
-    following = _series(task.recurrence, evening).after(evening)
+    if monthly := re.fullmatch(r"(FREQ=MONTHLY(?:;INTERVAL=\d+)?);BYMONTHDAY=.*", task.recurrence):
+        evening = evening.replace(day=min(local.day, 28))  # every month has that day
+    following = _series(monthly[1] if monthly else task.recurrence, evening).after(evening)
     assert following is not None
     return following.replace(tzinfo=ZoneInfo(task.tz)).astimezone(UTC)
 

@@ -144,11 +144,12 @@ def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion 
     best = sorted(
         (
             (
-                _waited_score(statement, title)
-                if _OF_OTHER.match(title) and not stated
-                else _match_score(statement, _read(title, title=True), outcome_stated=stated)
-                if stated or past
-                else 0,
+                max(
+                    _waited_score(statement, title) if _OF_OTHER.match(title) else 0,
+                    _match_score(statement, _read(title, title=True), outcome_stated=stated)
+                    if stated or (past and not _OF_OTHER.match(title))
+                    else 0,
+                ),
                 n,
             )
             for n, title in enumerate(titles)
