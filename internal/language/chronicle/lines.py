@@ -9,6 +9,7 @@ from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.search.terms import english_stem
 from internal.language.tasks.contacts import contact_verb, contacts_in
+from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import name_key, sentence_spans, words
 from internal.language.text.tables import table
@@ -17,6 +18,7 @@ _TABLE: Final[Mapping[str, Any]] = table(__package__, "words")
 _SHAPES: Final = ("often", "led", "because", "so")
 WORDS: Final = {name: words(listed) for name, listed in _TABLE.items() if name not in (*_SHAPES, "answers")}
 ANSWERS: Final[Mapping[str, Mapping[str, str]]] = _TABLE["answers"]
+NOTHING_TOLD: Final = frozenset(said[key] for said in ANSWERS.values() for key in ("no often", "no led"))
 SHAPES: Final = {name: pattern(_TABLE[name]) for name in _SHAPES}
 Names = Mapping[int, Sequence[str]]
 """The names of people by their id."""
@@ -42,10 +44,14 @@ def read_lines(lines: Sequence[tuple[str, Names]]) -> list[LineContent]:
 
 def are_related_words(word: str, other: str) -> bool:
     """Whether two words are forms of one word, or a verb and its noun: "переезд" and "переехали"."""
-    if forms(word) & forms(other) or (word.isascii() and english_stem(word) == english_stem(other)):
+    if forms(word) & forms(other) or (word.isascii() and _base(word) == _base(other)):
         return True
     pairs = ((one, two) for one in forms(word) for two in forms(other))
     return any(_one_root(one, two) for one, two in pairs)
+
+
+def _base(word: str) -> str:
+    return english_stem(IRREGULAR_VERBS.get(word, word))
 
 
 def names_all(wanted: Sequence[str], text: str) -> bool:

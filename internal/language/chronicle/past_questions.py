@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from internal.language.chronicle.lines import SHAPES, WORDS, Names, names_all, read_lines
-from internal.language.commands.vocabulary import WORD, content_words, forms
+from internal.language.commands.vocabulary import WORD, content_words, forms, readings
 from internal.language.dates.units import fold
 from internal.language.names.person_names import mentions
 from internal.language.tasks.contacts import contact_verb, wants_contact
+from internal.language.text.english import IRREGULAR_VERBS
 from internal.language.text.spelling import name_key, sentence_spans
 
 _IDLE: Final = WORDS["near"] | WORDS["idle"]
@@ -38,12 +39,22 @@ def answering(kind: str, about: str, lines: Sequence[str], names: Names) -> list
         is_his = bool(set(meant) & who.keys()) if who else bool(rest) and (not verbs or contact_verb(line) is not None)
         return is_his and (not rest or names_all(rest, line))
 
+    def hints(line: str) -> bool:
+        """Whether a line gives the cause of something that has a noun of the question: not all words are the same."""
+        return any(gives_cause(line, [word]) for word in rest if not _is_verb(word))
+
     statements = [
         (n, line) for n, line in enumerate(lines) if not line.rstrip().endswith("?") and not past_question(line)
     ]
     found = [index for index, line in statements if answers(line)]
+    if kind == "led" and not found:
+        found = [index for index, line in statements if hints(line)]
     own = any(forms(word) & WORDS["near"] for word in WORD.findall(fold(about)))
     return found or ([] if who or own else None)
+
+
+def _is_verb(word: str) -> bool:
+    return any("VERB" in marks for _, marks in readings(word)[:1]) or word in IRREGULAR_VERBS
 
 
 def gives_cause(line: str, effect: Sequence[str]) -> bool:

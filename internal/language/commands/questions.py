@@ -20,6 +20,7 @@ from internal.language.commands.vocabulary import (
     VERBS,
     WORD,
     Command,
+    Kind,
     Page,
     forms,
     readings,
@@ -38,9 +39,11 @@ _YOURSELF: Final = pattern(rf"\b(?:{_any('yourself')})\b")
 _BRIEF: Final = pattern(rf"\b(?:{_any('brief')})\b")
 """What to know before meeting somebody."""
 _LONGEST_BRIEF: Final = 16
-_LONGEST_QUESTION: Final = 12
+_LONGEST_QUESTION: Final = 14
 _SHORT: Final = 8
-PAGES: Final[Mapping[Page, re.Pattern[str]]] = {page: pattern(_any(f"page_{page}")) for page in get_args(Page)}
+PAGES: Final[Mapping[Kind, re.Pattern[str]]] = {
+    page: pattern(_any(f"page_{page}")) for page in (*get_args(Page), "waiting", "promised")
+}
 """What asks for a whole page: of words of several classes it holds one each, in any order."""
 _NAMED: Final = pattern(r"(?<=[\w,] )(?!I\b)[A-ZА-ЯЁІЇЄҐ]\w+")
 _TO_YOU: Final = pattern(r"\b(?:ты|ти|вы|ви|тебе|тобі|тебя|you|u|ya|whaddya|whatcha|известно|відомо)\b")

@@ -68,7 +68,7 @@ _UNABLE: Final = pattern(r"\bне (?:могу|можу|смогу|зможу|п�
 _VANISH: Final = pattern(_any("vanish"))
 """Where something is to go, without a verb: "из памяти вон"."""
 _UNREMIND: Final = pattern(_any("unremind"))
-_UNDO: Final = pattern(rf"\W*(?:(?:no|{LEADING})\W+)*(?:{_any('undo')})(?:\W+(?:{POLITE}))*\W*")
+_UNDO: Final = pattern(rf"\W*(?:(?:no|{_any('wait')}|{LEADING})\W+)*(?:{_any('undo')})(?:\W+(?:{POLITE}))*\W*")
 """Orders to take back what the last card shows."""
 _ONTO: Final = pattern(
     rf"\b(?<!пів )(?<!ть )(?:to|на)\s+(?=(?:\d|half\b|пів\b|чверть|{SPOKEN})(?!\s*(?:min|hour|day|week|month"
