@@ -17,12 +17,16 @@ from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, Token, tokens
 
 ASKS: Final = re.compile(
-    r"\b(?:who|whose|name|called|related|кто|кого|кем|чей|зовут|звать|имя|хто|ким|чий|звати|звуть|ім['’ʼ]я|приход|довод)",
+    r"\b(?:who|whose|name|called|related|to me|кто|кого|кем|чей|зовут|звать|имя|хто|ким|чий|звати|звуть|ім['’ʼ]я"
+    r"|приход|довод)",
     re.IGNORECASE,
 )
 """Words of which every question about a relation contains one; other messages are not read further."""
 
-_TO_ME = re.compile(r"\b(?:приход\w+|довод\w+|related|to me)\b", re.IGNORECASE)
+_TO_ME = re.compile(
+    r"\b(?:приход\w+|довод\w+|related|to me|(?:мне|мені)\b.*\b[кх]то|[кх]то\b.*\b(?:мне|мені))\b",
+    re.IGNORECASE,
+)
 _BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
 
 

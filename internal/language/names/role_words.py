@@ -31,6 +31,10 @@ _NOT_BETWEEN = words("и а но или та але чи of and or but до к �
 
 
 _THEIRS = words("his her their its your his его её ее их его твой твоя твои його її їх їхній їхня їхні твій твоя твої")
+_REFLEXIVE = words(
+    "свой своя своё свое свои своего своей своему своим свою своих свій своє свої свого своєї своєму своїм своїй своєю"
+)
+"""Words for the subject's own: "Назар поїхав до своєї мами"."""
 _HAS = words("has have had")
 _DASHES = {"—", "–", "-"}
 _SET_OFF = {",", ":", *_DASHES}
@@ -97,10 +101,10 @@ def _owner(
     """Whose role this is, by the words beside it: the index of another role, a name, a pronoun; None: the owner's."""
     role, before = text_tokens[position], text_tokens[position - 1]
     if position and role.joined:
-        if before.key in MY or before.key in _THEIRS:
-            return None if before.key in MY else before.key
-        if before.capital and POSSESSIVE.fullmatch(before.key):
-            return ""
+        if before.key in MY or before.key in _REFLEXIVE:
+            return None if before.key in MY else next((one for one in spans if one.end < position), None)
+        if before.key in _THEIRS or (before.capital and POSSESSIVE.fullmatch(before.key)):
+            return before.key if before.key in _THEIRS else ""
         if role.latin and text[before.end : before.end + 1] in ("'", "’"):
             return _someone(text_tokens, position - 1, spans) or ""
     following = text_tokens[position + 1 : position + 2]
@@ -280,7 +284,7 @@ def _is_set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, tex
 
 def _set_off(text_tokens: Sequence[Token], position: int, span: NameSpan, text: str) -> bool:
     """Whether a comma separates an owned role from its name: Our CTO, Hiroshi Sato, ..."""
-    owned = position > 0 and text_tokens[position - 1].key in MY
+    owned = position > 0 and (text_tokens[position - 1].key in MY or text_tokens[position].key in MY)
     return (
         owned
         and position + 1 == span.start
@@ -309,9 +313,21 @@ def _after(
 def _owns_another(text_tokens: Sequence[Token], position: int, text: str) -> bool:
     """Whether a role belongs to another person: Tom, her brother's neighbour."""
     before = text_tokens[position - 1].key if position else ""
-    return before in {"his", "her", "their", "его", "её", "ее", "их", "його", "її", "їх", "your", "твой", "твоя"} or (
-        text[text_tokens[position].end : text_tokens[position].end + 1] in ("'", "’")
-    )
+    return before in _REFLEXIVE | {
+        "his",
+        "her",
+        "their",
+        "его",
+        "её",
+        "ее",
+        "их",
+        "його",
+        "її",
+        "їх",
+        "your",
+        "твой",
+        "твоя",
+    } or (text[text_tokens[position].end : text_tokens[position].end + 1] in ("'", "’"))
 
 
 def _stated_by_sentence(
