@@ -23,6 +23,9 @@ _ROLE: Final = pattern(
     r"|guys?|nurse|vet|crew|team|people|company|office|shop|bank|school|clinic|council)\b(?:\s+from\s+(?:the\s+)?\w+)?"
 )
 """A person named by a job, at the beginning of an English sentence: "the plumber"."""
+_ACTS_FOR_OWNER: Final = re.compile(r"([A-Z][a-z]{2,})\b(?=(?:'ll|'s| will| is)\s.*\b(?:me|us|my|our)\b)")
+"""An unknown name at the beginning of an English sentence: "Petra is bringing my book back"."""
+_LENT: Final = pattern(any_of("lent"))
 _VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
 _SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
 _OWES: Final = pattern(rf"\b(?:owes?|owed)\s+(?:me|us)\b|\b(?:{any_of('owes')})\b(?:\s+(?:мне|нам|мені)\b)?")
@@ -73,7 +76,7 @@ class Promised:
 
 def may_promise(text: str) -> bool:
     """Whether a text may contain a promise or debt: false for nearly all that do not, without using a dictionary."""
-    return any(shape.search(fold(text)) for shape in (_VOWED, _OWES, _BORROWED))
+    return any(shape.search(fold(text)) for shape in (_VOWED, _OWES, _BORROWED, _LENT))
 
 
 def find_promised(text: str, at: datetime, language: Language) -> list[Promised]:
@@ -82,9 +85,27 @@ def find_promised(text: str, at: datetime, language: Language) -> list[Promised]
     for start, end in sentence_spans(text):
         sentence = text[start:end].rstrip()
         if not _DOUBTED.search(fold(sentence)):
-            promised = _plainly(sentence, at, language) or _by_future(sentence, at, language)
+            promised = _lent(sentence, at, language) or _plainly(sentence, at, language)
+            promised = promised or _by_future(sentence, at, language)
             found += [promised] if promised is not None else []
     return found
+
+
+def _lent(sentence: str, at: datetime, language: Language) -> Promised | None:
+    """What the owner lent somebody: "lent Alun my drill"."""
+    match = _LENT.search(fold(sentence))
+    after = (
+        re.compile(r"\s+(?:(?:my|своей|своему|своїй|своєму)\s+)?([^\W\d_][\w'-]*)").match(sentence, match.end())
+        if match
+        else None
+    )
+    if match is None or after is None or not (after[1][:1].isupper() or dative(after[1])):
+        return None
+    time = find_time(sentence, at, language)
+    what = re.split(r"[,;]|\s(?:and|и|і|та)\s", _without_time(sentence[match.start() :], sentence, 0, time))[0]
+    who = next((one.name for one in find_people(sentence, language) if one.start == after.start(1)), "")
+    who = who or (after[1] if after[1].isascii() else parses(fold(after[1]), language)[0].normal_form)
+    return Promised(who[:1].upper() + who[1:], what.strip(" .!"), time, plain=True)
 
 
 def _plainly(sentence: str, at: datetime, language: Language) -> Promised | None:
@@ -203,8 +224,8 @@ def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
 def _by_job(sentence: str, folded: str, language: Language) -> list[tuple[int, str]]:
     """A person named by a job, not by name or kinship, at the beginning of a sentence, with the position after it."""
     if language == "en":
-        match = _ROLE.match(folded)
-        return [] if match is None or match[1] in _NOBODY else [(match.end(), match[1].capitalize())]
+        match = _ROLE.match(folded) or _ACTS_FOR_OWNER.match(sentence)
+        return [] if match is None or fold(match[1] or "") in _NOBODY else [(match.end(), match[1].capitalize())]
     first = next(iter(tokens(sentence)), None)
     if first is None or first.key in _NOBODY or not nominative_person(first.text):
         return []

@@ -25,6 +25,9 @@ LINES = (
     "После переезда мы поссорились",
     "Подзвонила бабусі",
     "Ми переїхали через шум",
+    "Swam with Anna this morning",
+    "packed in running for good, my knee's been murder since the race",
+    "кинула я ті нічні чергування, бо спина не витримувала",
 )
 
 
@@ -44,6 +47,9 @@ LINES = (
         ("Як часто я бачуся з Олегом?", [0, 9]),
         ("Як часто я дзвоню бабусі?", [14]),
         ("Через що ми переїхали?", [15]),
+        ("How many times have I been swimming?", [16]),
+        ("how come I gave up running?", [17]),
+        ("через що я пішла з нічних?", [18]),
         ("How often do I see Tom?", []),
         ("Что привело к нашей свадьбе?", []),
         ("How often do trains go to Leeds?", None),

@@ -11,7 +11,18 @@ from hypothesis import given, settings, strategies as st
 from support.long import examples
 
 from internal.errors import Refused
-from internal.tasks.model import Schedule, first_firing, next_firing, postponed, recurrence_of, whole_day
+from internal.tasks.model import (
+    Schedule,
+    Task,
+    TaskKind,
+    TaskState,
+    after_contact,
+    first_firing,
+    next_firing,
+    postponed,
+    recurrence_of,
+    whole_day,
+)
 
 NINE = time(9)
 ZONES = ("Europe/Kyiv", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe", "America/Sao_Paulo", "UTC")
@@ -196,3 +207,20 @@ def test_a_deadline_is_told_of_on_its_eve_and_on_its_day() -> None:
     assert next_firing(deadline, NINE, eve) == friday + timedelta(hours=9)
     assert first_firing(deadline, NINE, afternoon) == afternoon + timedelta(hours=3)
     assert first_firing(Schedule(friday, True, None, "UTC"), NINE, monday) == friday + timedelta(hours=9)
+
+
+@pytest.mark.parametrize(
+    ("rule", "again"),
+    [
+        ("FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=-1", date(2026, 6, 18)),
+        ("FREQ=MONTHLY;INTERVAL=2;BYMONTHDAY=1", date(2026, 7, 18)),
+        ("FREQ=WEEKLY;INTERVAL=3", date(2026, 6, 8)),
+        ("FREQ=WEEKLY;BYDAY=SU", date(2026, 5, 24)),
+    ],
+)
+def test_a_rhythm_goes_on_a_whole_interval_after_a_contact(rule: str, again: date) -> None:
+    """Whatever day of the month it began on; a named day of the week stays."""
+    at = datetime(2026, 5, 18, 12, tzinfo=UTC)
+    state, kind = TaskState.OPEN, TaskKind.CONTACT
+    task = Task(1, "t", kind, state, "See Tom", "UTC", "chat", at, at, 1, recurrence=rule)
+    assert after_contact(task, at).date() == again

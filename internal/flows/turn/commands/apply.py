@@ -283,7 +283,7 @@ class CommandFlow:
             case ShowPage():
                 card = self.cards.page(connection, user, asked.name, question.turn, now)
             case ShowTasks():
-                found = [one for one in tasks.pending(connection, user_id) if _is_due_within(one, asked)]
+                found = [one for one in tasks.pending(connection, user_id) if _is_due_within(one, asked, now)]
                 card = self.cards.tasks(user, asked, found, now)
         return card
 
@@ -387,10 +387,12 @@ def _agenda(one: Recognised, user: User) -> ShowTasks | ShowBrief | ShowPage:
     return ShowTasks(first, first + timedelta(days=one.days))
 
 
-def _is_due_within(task: Task, asked: ShowTasks) -> bool:
+def _is_due_within(task: Task, asked: ShowTasks, now: datetime | None = None) -> bool:
     """Whether a task is due on the days, or of the kind; what is overdue belongs to today."""
     if asked.kind is not None:
         return task.kind is asked.kind and (not asked.tasks or task.id in asked.tasks)
     if asked.first is None or asked.last is None:
         return True
-    return task.when is not None and asked.first <= task.when < asked.last and task.state is not TaskState.PROPOSED
+    if task.when is None or task.state is TaskState.PROPOSED:
+        return False
+    return task.when < asked.last and (asked.first <= task.when or (now is not None and asked.first <= now))

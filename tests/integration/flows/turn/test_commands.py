@@ -278,6 +278,16 @@ async def test_the_tasks_of_a_day_are_listed(acting: Talk) -> None:
     assert "Nothing is planned" in empty.text
 
 
+async def test_what_is_overdue_belongs_to_today(acting: Talk) -> None:
+    """And to no other day."""
+    await task(acting, "Collect the parcel", 1)
+    acting.clock.advance(2 * 24 * 3600)
+    [today] = await answer(acting, "what am I meant to be doing today")
+    assert "Collect the parcel" in today.text
+    [tomorrow] = await answer(acting, "What's on my plate tomorrow?")
+    assert "Collect the parcel" not in tomorrow.text
+
+
 async def test_it_is_the_task_of_the_reminder_that_is_answered(acting: Talk) -> None:
     """ "Cancel it" below a reminder."""
     dentist = await task(acting, "Dentist", 1)
