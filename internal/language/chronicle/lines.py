@@ -18,7 +18,7 @@ _TABLE: Final[Mapping[str, Any]] = table(__package__, "words")
 _SHAPES: Final = ("often", "led", "because", "so")
 WORDS: Final = {name: words(listed) for name, listed in _TABLE.items() if name not in (*_SHAPES, "answers")}
 ANSWERS: Final[Mapping[str, Mapping[str, str]]] = _TABLE["answers"]
-NOTHING_TOLD: Final = frozenset(said[key] for said in ANSWERS.values() for key in ("no often", "no led"))
+NOTHING_KNOWN: Final = frozenset(said[key] for said in ANSWERS.values() for key in ("no often", "no led"))
 SHAPES: Final = {name: pattern(_TABLE[name]) for name in _SHAPES}
 Names = Mapping[int, Sequence[str]]
 """The names of people by their id."""

@@ -13,24 +13,7 @@ from internal.language.text.tables import table
 
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EVERY: Final = r"(?:кажд\w{2,3}|кожн\w{1,3}|every|each)"
-_BY_WEEKDAYS: Final = (
-    "понедельникам|понеділках",
-    "вторникам|вівторках",
-    "средам|середах",
-    "четвергам|четвергах",
-    "пятницам|п'ятницях",
-    "субботам|суботах",
-    "воскресеньям|неділях",
-)
-_EVERY_WEEKDAY_UK: Final = (
-    "щопонеділка|щопонеділок|щопн",
-    "щовівторка|щовівторок|щовт",
-    "щосереди|щоср",
-    "щочетверга|щочт",
-    "щоп'ятниці|щопт",
-    "щосуботи|щосб",
-    "щонеділі|щонд",
-)
+_BY_WEEKDAYS, _EVERY_WEEKDAY_UK = (tuple[str, ...](one) for one in table(__package__, "weekdays").values())
 _PLURALS: Final = ("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays")
 _WEEKDAY: Final = "|".join(
     rf"(?P<e{n}>{forms}|{_PLURALS[n]}|{_BY_WEEKDAYS[n]}|{_EVERY_WEEKDAY_UK[n]})" for n, forms in enumerate(WEEKDAYS)

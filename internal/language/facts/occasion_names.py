@@ -6,6 +6,8 @@ from typing import Final
 
 from babel.dates import format_date, format_skeleton
 
+from internal.language.text.tables import table
+
 KINDS: Final[Mapping[str, str]] = {
     "birthday": "BORN_ON",
     "name_day": "NAME_DAY_ON",
@@ -18,16 +20,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """Kinds of occasions and the relations that state them."""
 
-_NAMES: Final[Mapping[str, Mapping[str, str]]] = {
-    "birthday": {"en": "birthday", "ru": "день рождения", "uk": "день народження"},
-    "name_day": {"en": "name day", "ru": "именины", "uk": "іменини"},
-    "wedding": {"en": "wedding", "ru": "свадьба", "uk": "весілля"},
-    "anniversary": {"en": "anniversary", "ru": "годовщина", "uk": "річниця"},
-    "graduation": {"en": "graduation", "ru": "выпускной", "uk": "випускний"},
-    "christening": {"en": "christening", "ru": "крестины", "uk": "хрестини"},
-    "housewarming": {"en": "housewarming", "ru": "новоселье", "uk": "новосілля"},
-    "memorial": {"en": "anniversary of death", "ru": "годовщина смерти", "uk": "роковини смерті"},
-}
+_NAMES: Final[Mapping[str, Mapping[str, str]]] = table(__package__, "occasions")["names"]
 
 
 _LEAP_YEAR: Final = 2000

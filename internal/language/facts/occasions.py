@@ -22,11 +22,9 @@ from internal.language.text.tables import table
 OWNER: Final = -1
 """The value of `whose` for the owner."""
 
-_TENS_IN_WORDS: Final = {
-    20: "двадцати", 30: "тридцати|тридцяти", 40: "сорок|сорока|forty", 50: "пят(?:ь|и)десяти?|п'ятдесяти?|fifty",
-    60: "шест(?:ь|и)десяти?|шістдесяти?|sixty", 70: "сем(?:ь|и)десяти?|сімдесяти?|seventy",
-    80: "вос(?:емь|ьми)десяти?|вісімдесяти?|eighty", 90: "девяносто|дев'яносто|ninety", 100: "сто|hundred",
-}  # fmt: skip
+_WORDS: Final = table(__package__, "occasions")
+"""The shapes of occasions, with placeholders for numbers and the like."""
+_TENS_IN_WORDS: Final = {int(number): forms for number, forms in _WORDS["tens"].items()}
 _COUNTS: Final = NUMBERS | {
     number: "|".join(filter(None, (NUMBERS.get(number), forms))) for number, forms in _TENS_IN_WORDS.items()
 }
@@ -35,9 +33,6 @@ _UNITS: Final = "|".join(_COUNTS[number] for number in range(1, 10))
 _N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNTS.values())})"
 _YEARS: Final = r"(?:лет|год\w{0,4}|ро(?:к|чк)\w{0,2}|рік|years?)"
 _TOGETHER: Final = r"(?:вместе|разом|together|женат\w*|замужем|married|в браке|у шлюбі|одружен\w*|пожени\w+)"
-
-_WORDS: Final = table(__package__, "occasions")
-"""The shapes of occasions, with placeholders for numbers and the like."""
 _PLACES: Final = {
     "NUMBER": _N, "YEARS": _YEARS, "TOGETHER": _TOGETHER, "MONTHS": "|".join(MONTHS),
     "TENS": "|".join(_TENS_IN_WORDS.values()),

@@ -6,27 +6,13 @@ from typing import Final
 from internal.language.kinship.words import relations
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.tables import table
 
-PUBLIC = words(
-    """
-    улица улице улицы улицу проспект проспекте площадь площади памятник памятника памятником памятнику имени парк парке
-    музей музее театр театре роман романа книга книгу книге фильм фильме песня песню группа группы стих стихи опера
-    президент министр певец певица актёр актриса писатель режиссёр вулиця вулиці вулицею вулицю площа площі проспекту
-    пам'ятник пам'ятника пам'ятнику пам'ятником імені роман книгу фільм стрічка стрічку пісня пісню гурт гурту вірш
-    президент міністр співак співачка актор актриса письменник режисер читаю читал читала перечитываю слушаю слушал
-    смотрю смотрел читав читала перечитую слухаю слухав дивлюсь дивився street song book novel album movie film poem
-    president minister singer actor author reading read listening watching watched novel by
-    """
-)
+_WORDS: Final = table(__package__, "mention_words")
+PUBLIC = words(_WORDS["public"])
 """Words that within two words before a name mark a street, a work or a public figure, not an acquaintance."""
 
-THING_WORDS = words(
-    """
-    проект проекта проекту проектом проекте компания компании компанию компанией фирма фирмы фирме фирму продукт
-    продукта кафе ресторан ресторане магазин магазине проєкт проєкту проєктом проєкті компанія компанії компанію
-    компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
-    """
-)
+THING_WORDS = words(_WORDS["things"])
 """Words that before a name that is no common first name mark a project, company or product: проект Альфа."""
 
 SLAVIC: tuple[Language, ...] = ("ru", "uk")
@@ -72,12 +58,7 @@ PRONOUNS: dict[str, Gender | None] = {
     **dict.fromkeys(words("their их їх"), None),
 }
 
-HUMAN_VERBS = words(
-    """
-    живёт живет учится родился родилась любит обожает переехала вышла живе мешкає проживає проживает навчається вчиться
-    народився народилася народилась любить обожнює переїхала
-    """
-)
+HUMAN_VERBS = words(_WORDS["human_verbs"])
 """Verbs of people, which follow an unknown capitalised word at the beginning of a sentence."""
 
 _FIRM: Final = re.compile(

@@ -4,25 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from internal.language.text.spelling import name_key, words
+from internal.language.text.spelling import words
 from internal.language.text.tables import table
 
 # --- Words before a verb whose subject is the owner
 
-OPENING: Final = frozenset(
-    map(
-        name_key,
-        words(
-            "я мы ми i we и а но да та і й але так вот ось ну что що в у итоге підсумку поэтому потому тому отже"
-            " наконец наконец-то нарешті сегодня вчера сьогодні вчора учора недавно нещодавно уже вже всё-таки все-таки"
-            " таки точно окончательно остаточно тоже теж также також всё пока поки ещё ще теперь тепер опять снова"
-            " знову сразу одразу вместе разом после этого після цього давно очень дуже никак ніяк до досі сих пор"
-            " короче слушай одна один честно если чесно правда really honestly still i'm we're i've we've now have had"
-            " then so and but finally today yesterday recently already just also at last therefore as a result because"
-            " of that actually"
-        ),
-    )
-)
+_WORDS: Final = table(__package__, "memory_words")
+OPENING: Final = frozenset(_WORDS["opening"].split())
 """Words with which a sentence about the owner himself begins; any other may name somebody else."""
 
 SUBJECT: Final = re.compile(
@@ -86,29 +74,7 @@ _STRUCTURES: Final = (
 _EXAMS: Final = rf"{_SOME}(?:экзамен|іспит|прав|ielts|toefl|зно|нмт|егэ|exam|test)"
 _MUCH: Final = rf"{_SOME}(?:\d|марафон|(?:half )?marathon|всего|всю|all)"
 _POSTS: Final = rf"{_SOME}(?:работу|роботу|job|career)"
-GOAL_VERBS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        words(
-            "выучить научиться освоить подтянуть накопить похудеть сбросить пробежать поступить защитить избавиться"
-            " погасить заработать стать построить выплатить объехать вивчити навчитися навчитись опанувати підтягнути"
-            " накопичити заощадити схуднути скинути пробігти вступити захистити позбутися погасити заробити стати"
-            " збудувати виплатити learn master save lose become graduate publish earn climb improve"
-            " побывать побувати объездить visit"
-        ),
-        "",
-    ),
-    **dict.fromkeys(words("купить приобрести купити придбати buy"), _BIG),
-    **dict.fromkeys(words("написать закончить дописать написати закінчити дописати write finish"), _WORKS),
-    **dict.fromkeys(words("получить отримати get"), _PAPERS),
-    **dict.fromkeys(words("бросить перестать кинути перестати quit stop"), _HABITS),
-    **dict.fromkeys(words("переехать переїхати move"), r"(?:в|во|у|на|до|to)\s"),
-    **dict.fromkeys(words("найти сменить знайти змінити find change"), _POSTS),
-    **dict.fromkeys(words("открыть запустить відкрити запустити open launch build start"), _FIRMS),
-    **dict.fromkeys(words("пошить сшить пошити зшити sew"), _CLOTHES),
-    **dict.fromkeys(words("поставить установить поставити встановити install put"), _STRUCTURES),
-    **dict.fromkeys(words("сдать скласти здати pass"), _EXAMS),
-    **dict.fromkeys(words("прочитать прочитати read run"), _MUCH),
-}
+GOAL_VERBS: Final[Mapping[str, str]] = _WORDS["goal_verbs"]
 """Verbs of long undertakings, each with the words that must follow if it may be an errand ("buy milk")."""
 
 WISHES: Final = re.compile(

@@ -42,7 +42,7 @@ from internal.agents.responder.offline.relevant_facts import (
 )
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.role_words import asks_kinship, roles_of, says_more_than_names
-from internal.language.chronicle.lines import NOTHING_TOLD
+from internal.language.chronicle.lines import NOTHING_KNOWN
 from internal.language.commands.amendments import amended
 from internal.language.commands.recognise import is_order
 from internal.language.instructions.find import find_instructions
@@ -265,11 +265,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
 
 
 def _related(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
-    """Who is what to whom, behind a newer line that tells of a change; alone where none overtakes it.
-
-    What the owner's days tell stands alone too, unless they tell nothing.
-    """
-    counted = not any(" — " in line or line in NOTHING_TOLD for line in request.relations)
+    """Who is what to whom, or what the owner's days tell, behind a newer line that overtakes it."""
+    counted = not any(" — " in line or line in NOTHING_KNOWN for line in request.relations)
     names = [name for subject in people_named_in("\n".join(request.relations), known) for name in subject.names]
     newer = [] if counted else [line for line in newest_about(said, request, names) if line.overrides][:1]
     kept = [line for line in request.relations if not newer or not overtakes(newer[0], line, said)]
