@@ -21,25 +21,36 @@ def ready_of(connection: Connection, user_id: int, agents: Iterable[str], now: d
     return [run for run in heads if run.due_at <= now]
 
 
-def _open_of(connection: Connection, user_id: int, agent: str, *, most: int | None = None) -> list[Run]:
-    """The open runs of an agent for one owner in working order."""
+def _open_of(connection: Connection, user_id: int, agent: str, *, most: int) -> list[Run]:
+    """The first open runs of an agent for one owner in working order."""
     its = (runs.c.user_id == user_id) & (runs.c.agent == agent) & runs.c.state.in_(OPEN)
     query = select(runs).where(its).order_by(runs.c.rev, runs.c.first_n, runs.c.n).limit(most)
     return [read_run(row) for row in connection.execute(query)]
 
 
-def alongside(connection: Connection, run: Run, agents: Collection[str], *, next_only: bool) -> list[Run]:
-    """The open runs of these agents over the same slice that have no reply yet.
-
-    `next_only`: only if it is the agent's next run.
-    """
-    most = 1 if next_only else None
-    found = (one for agent in agents for one in _open_of(connection, run.user_id, agent, most=most))
+def next_alongside(connection: Connection, run: Run, agents: Collection[str]) -> list[Run]:
+    """The next open run of each of these agents, if it is over the same slice and has no reply yet."""
+    found = (one for agent in agents for one in _open_of(connection, run.user_id, agent, most=1))
     return [one for one in found if one.state != RunState.REPLIED and _slice(one) == _slice(run)]
 
 
 def _slice(run: Run) -> tuple[str, int, int, bool]:
     return run.episode_id, run.first_n, run.last_n, run.replaces is None
+
+
+def any_alongside(connection: Connection, run: Run, agent: str) -> bool:
+    """Whether this agent has an open run over the same slice without a reply. Reads none of other slices."""
+    same_slice = (
+        runs.c.user_id == run.user_id,
+        runs.c.agent == agent,
+        runs.c.state.in_(OPEN),
+        runs.c.state != RunState.REPLIED,
+        runs.c.episode_id == run.episode_id if run.episode_id else runs.c.episode_id.is_(None),
+        runs.c.first_n == run.first_n,
+        runs.c.last_n == run.last_n,
+        runs.c.replaces.is_(None) if run.replaces is None else runs.c.replaces.is_not(None),
+    )
+    return connection.execute(select(runs.c.id).where(*same_slice).limit(1)).first() is not None
 
 
 def any_replied(connection: Connection, user_id: int, agents: Collection[str]) -> bool:

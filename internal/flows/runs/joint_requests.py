@@ -55,14 +55,14 @@ class Together:
         return (
             run.agent in self._others
             and run.state == RunState.DUE
-            and bool(open_runs.alongside(connection, run, [self._first], next_only=False))
+            and open_runs.any_alongside(connection, run, self._first)
         )
 
     def companions_of(self, connection: Connection, run: Run) -> list[Run]:
         """The runs that share the reply of this one: those of the other agents over the same slice, not yet begun."""
         if run.agent != self._first:
             return []
-        found = open_runs.alongside(connection, run, self._others, next_only=True)
+        found = open_runs.next_alongside(connection, run, self._others)
         return [one for one in found if one.state == RunState.DUE]
 
     def handler_of(self, run: Run) -> RunHandler[Any, Any]:
