@@ -57,7 +57,13 @@ ALL_BY_SCORE = "as shipped, sessions not taking turns"
 INSTRUCTED = "as shipped, behind the standing instructions that every prompt holds"
 """They take the first places, so that what was searched for has fewer."""
 
-OF_BOT = {"the owner's words first": "assistant", "what the bot answered": "answer", "standing wishes": "wish"}
+OF_BOT = {
+    "the owner's words first": "assistant",
+    "what the bot answered": "answer",
+    "standing wishes": "wish",
+    "what opened each talk": "opening",
+    "numbers, where an order is asked for": "order*number",
+}
 
 
 @dataclass(frozen=True, slots=True)
