@@ -43,9 +43,12 @@ _BELLS = "laplaced_bells"
 
 @dataclass(slots=True)
 class _CacheVersion:
-    """The value that `cache_version` returns within `one_cache_version`, until this process hears of a commit."""
+    """The value that `cache_version` returns within `one_cache_version`, until this process hears of a change.
 
-    heard: int = -1
+    `heard`: the owner, his last change by this process, and the number of commits of others that were announced.
+    """
+
+    heard: tuple[int, int, int] = (0, -1, -1)
     asked: int = 0
     over: bool = False
 
@@ -102,7 +105,7 @@ class Database:
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
-        self._commits = self._asked = 0
+        self._commits = self._commits_of_others = self._asked = 0
         self._changed_at: dict[int, int] = {}
         self._committed = asyncio.Event()
         self._hearing: dict[str, list[Callable[[str], None]]] = {}
@@ -120,17 +123,17 @@ class Database:
         """
         if not self._engine.is_shared():
             return self._changed_at.get(user_id, 0)
-        moment = _cache_version.get()
-        if moment is not None and not moment.over and moment.heard == self._commits:
+        moment, heard = _cache_version.get(), (user_id, self._changed_at.get(user_id, 0), self._commits_of_others)
+        if moment is not None and not moment.over and moment.heard == heard:
             return moment.asked
         self._asked += 1
         if moment is not None:
-            moment.heard, moment.asked = self._commits, self._asked
+            moment.heard, moment.asked = heard, self._asked
         return self._asked
 
     @contextlib.contextmanager
     def one_cache_version(self) -> Iterator[None]:
-        """Brings caches used inside up to date once, and again after each commit that this process hears of."""
+        """Brings caches used inside up to date once, and again after each change that this process hears of."""
         moment, before = _CacheVersion(), _cache_version.get()
         _cache_version.set(moment)
         try:
@@ -375,6 +378,7 @@ class Database:
     async def _listen(self) -> None:
         while True:
             rung = await self._engine.until_announced()
+            self._commits_of_others += 1
             self._mark_commit()
             for bell, _, word in (one.partition(":") for one in rung):
                 for hear in self._hearing.get(bell, []):

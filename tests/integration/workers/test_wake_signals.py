@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from support.patience import PATIENCE_S
 
 from internal.scheduling.ticker import Ticker
+from internal.storage.change_log import record_change
 from internal.storage.database import Database, ring_after
 
 
@@ -47,13 +48,16 @@ async def test_a_bell_of_a_unit_of_work_rings_with_its_commit(two: tuple[Databas
     assert set(heard) == {"kept"}
 
 
-async def test_a_moment_ends_with_the_next_commit(two: tuple[Database, Database]) -> None:
-    """Within it what is kept is looked up once, and again when something was written; what it began goes on alone."""
+async def test_a_moment_ends_with_the_owners_next_change(two: tuple[Database, Database]) -> None:
+    """Within it what is kept is looked up once, and again when his rows changed; what it began goes on alone."""
     store = two[0]
     with store.one_cache_version():
         first = store.cache_version(1)
         later = asyncio.create_task(_asked_when(over := asyncio.Event(), store))
-        await store.write(lambda connection: None)
+        heard = store.commits_seen
+        await store.write(lambda connection: record_change(connection, 2, "person", "b"))
+        assert store.cache_version(1) == first or store.commits_seen > heard + 1
+        await store.write(lambda connection: record_change(connection, 1, "person", "a"))
         second = store.cache_version(1)
         heard = store.commits_seen
         third = store.cache_version(1)
