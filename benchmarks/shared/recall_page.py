@@ -305,6 +305,8 @@ words 0.718 (0.848) to 0.720 (0.845); with vectors three questions for an order 
 | for an order, nearness to the bot's answers to the best hits | BEAM, order, recall@20 | 0.490 | 0.505 to 0.527 |
 | the same | own with a bot, order, recall@5 (6) | 0.409 | 0.302 to 0.353 |
 | the form of a message in a talk with a bot, weights learned from our own | BEAM | 0.669 | 0.656 to 0.666 |
+| the bot's words a little behind the owner's in a summary | BEAM, recall@20 | 0.747 | 0.747 to 0.750 |
+| the same | BEAM | 0.672 | 0.667 to 0.671 |
 | rivals of an answer chosen by the weights learned so far | LoCoMo | 0.884 | 0.871 to 0.882 |
 | the same | LoCoMo, multi-hop | 0.570 | 0.535 to 0.562 |
 | kinds of what a question names, from WordNet ("instrument": violin) | LoCoMo | 0.884 | 0.883 to 0.886 |
