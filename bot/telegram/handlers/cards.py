@@ -40,7 +40,7 @@ from internal.language.commands.vocabulary import Page
 from internal.people.repository import by_ids
 from internal.tasks.model import Schedule, Task
 
-_SECTIONS = {"promise": "agenda-promises", "waiting": "agenda-waiting"}
+_SECTIONS = {"promise": "agenda-promises", "waiting": "agenda-waiting", "contact": "agenda-contacts"}
 _TAPS = {"done": TaskTap.DONE, "cancel": TaskTap.CANCEL}
 
 

@@ -42,7 +42,7 @@ _LONGEST_BRIEF: Final = 16
 _LONGEST_QUESTION: Final = 14
 _SHORT: Final = 8
 PAGES: Final[Mapping[Kind, re.Pattern[str]]] = {
-    page: pattern(_any(f"page_{page}")) for page in (*get_args(Page), "waiting", "promised")
+    page: pattern(_any(f"page_{page}")) for page in (*get_args(Page), "waiting", "promised", "contacts")
 }
 """What asks for a whole page: of words of several classes it holds one each, in any order."""
 _NAMED: Final = pattern(r"(?<=[\w,] )(?!I\b)[A-ZА-ЯЁІЇЄҐ]\w+")

@@ -30,6 +30,7 @@ Kind = Literal[
     "brief",
     "waiting",
     "promised",
+    "contacts",
     Page,
 ]
 

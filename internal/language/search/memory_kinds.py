@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from internal.language.text.spelling import name_key, words
+from internal.language.text.tables import table
 
 _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     label: re.compile(rf"(?<!\w)(?:{pattern})(?!\w)")
@@ -28,16 +29,7 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
-_AROUND: Final = words(
-    "а и і й та в у о об про на с со за к до от из із з же ли чи мои мої моя мой мій моё моє моих моїх меня мене"
-    " мне мені я какие какая какой какое які яка який яке что що чего чого кто хто чем чим есть є были був были"
-    " було было стоят стоять сейчас зараз теперь тепер у нас наши наші все всё усі всі расскажи розкажи покажи"
-    " напомни нагадай скажи помнишь пам'ятаєш знаешь знаєш остались залишились открытые открытыми відкритими"
-    " відкриті нерешенные невирішені активные активні текущие поточні главная главные головна головні последние"
-    " останні недавно нещодавно ты ти what which are were is was do did have has i my mine me of the a any all"
-    " there tell show list remind remember know you about current open unanswered active main recent recently"
-    " lately made set left still now got to we our us"
-)
+_AROUND: Final = words(table(__package__, "memory_kinds")["around"])
 """Words beside the word for the kind that ask for nothing more specific."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")

@@ -34,6 +34,7 @@ _CANCELLED_THEIRS: Final = re.compile(
 _NOT: Final = re.compile(rf"\b(?:{any_of('not')})\b")
 _CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
 DOUBT: Final = re.compile(rf"\b(?:{any_of('doubt')})\b")
+_WHO: Final = re.compile(r"\b(?:who|what|how|кто|кем|что|как|хто|ким|що|як)\b")
 _INSTEAD: Final = re.compile(r"\b(?:instead|rather|лучше|краще|давай)\b")
 _PASSIVE: Final = re.compile(
     r"(?:'s|\b(?:is|are|was|were|got|been|all))\s+(?:all\s+|now\s+|already\s+)?[a-z]+(?:ed|en|t)\b"
@@ -103,7 +104,8 @@ def find_move(text: str, titles: Sequence[str], at: datetime, language: Language
 def only_about(text: str, titles: Sequence[str]) -> int | None:
     """The place of the one task that a short statement is about with hardly a word more: "gas bill sorted"."""
     folded = fold(text)
-    if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded) or DOUBT.search(folded) or _NOT.search(folded):
+    asks = folded.rstrip().endswith("?") or _WHO.search(folded)
+    if asks or _CONDITIONAL.search(folded) or DOUBT.search(folded) or _NOT.search(folded):
         return None
     written = [_forms_of(word) for word in _WORD.findall(folded) if word not in _STOP and len(word) > _SHORT]
     things = [_read(title, title=True).things for title in titles]

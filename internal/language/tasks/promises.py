@@ -8,6 +8,7 @@ from typing import Final
 from internal.language.dates.units import blank_out, fold
 from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
+from internal.language.names.name_words import is_given_name
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import dative, debt, infinitive, nominative_person
 from internal.language.tasks.vocabulary import all_of, any_of
@@ -218,6 +219,9 @@ def _subjects(sentence: str, language: Language) -> list[tuple[int, str]]:
         kin = next((one for one in relations().get(token.key, ()) if not one.plural), None)
         if kin is not None and token.key == fold(kin.word) and not any(end >= token.end for end, _ in named):
             named.append((token.end, token.text.capitalize()))
+    first = next(iter(tokens(sentence)), None)
+    if not named and first is not None and is_given_name(first.text) and nominative_person(first.text):
+        named.append((first.end, first.text))
     return sorted(named)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from internal.language.text.patterns import pattern
+from internal.language.text.tables import table
 from internal.text_caches import cached
 
 Language = Literal["ru", "uk", "en"]
@@ -175,18 +176,7 @@ def word_languages(word: str) -> tuple[Language, ...]:
     return ("ru", "uk")
 
 
-_UKRAINIAN = words(
-    "що як це та й ми ви він вона вони його її їх мій моя моє мене мені тебе тобі хто де коли чому яка який які"
-    " про від до з із зі над під є був була були буде будемо вже ще тут там так ні дуже привіт дякую знаєш розкажи"
-    " друг подруга працює сьогодні вчора завтра разом брат сестра дружина чоловік також або якщо щоб вітаю бувай"
-    " побачення ранку вечора можеш умієш допомога"
-)
-_RUSSIAN = words(
-    "что как это и мы вы он она они его её ее их мой моя моё мое меня мне тебя тебе кто где когда почему какая какой"
-    " про от до с из над под есть был была были будет будем уже ещё еще тут там так нет очень привет спасибо знаешь"
-    " расскажи друг подруга работает сегодня вчера завтра вместе брат сестра жена муж тоже или если чтобы пока"
-    " здравствуй свидания утро вечер можешь умеешь помощь"
-)
+_UKRAINIAN, _RUSSIAN = (words(listed) for listed in table(__package__, "common").values())
 
 
 def text_language(text: str, default: Language = "en") -> Language:

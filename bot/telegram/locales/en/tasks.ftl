@@ -114,5 +114,6 @@ task-choose = { $how ->
    *[move] Which one shall I move?
 }
 tasks-none-waiting = Nobody owes or promised you anything that I know of.
+tasks-none-contact = I know of nobody you want to keep in touch with: say, for example, “call mum once a week”.
 tasks-none-promise = You have promised nothing that I know of.
 tasks-none-then = Nothing is planned for that time.

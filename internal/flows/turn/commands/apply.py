@@ -62,7 +62,7 @@ from internal.tasks.service import BACK, BEFORE, TaskAuthor, move_back
 
 log = logging.getLogger(__name__)
 
-_OPEN_ENDS: Final = {"waiting": TaskKind.WAITING, "promised": TaskKind.PROMISE}
+_OPEN_ENDS: Final = {"waiting": TaskKind.WAITING, "promised": TaskKind.PROMISE, "contacts": TaskKind.CONTACT}
 LONGEST: Final = 400
 """Characters of a message in which commands are looked for; more is a story or a pasted text."""
 CARD_LASTS: Final = timedelta(minutes=15)
@@ -149,7 +149,7 @@ class CommandFlow:
                 return Forget(everything=True)
             case "name" if himself:
                 return CallOwner(one.words)
-            case "agenda" | "brief" | "waiting" | "promised" | "changes" | "birthdays" | "shared":
+            case "agenda" | "brief" | "waiting" | "promised" | "contacts" | "changes" | "birthdays" | "shared":
                 return await (self._open_ends(user, one) if one.kind in _OPEN_ENDS else self._on_days(user, one))
             case _:
                 return ShowOwner() if himself and one.kind == "about_me" else None
