@@ -51,7 +51,6 @@ _GOVERNED: Final = pattern(
 _FROM: Final = pattern(r"\b(?:from\s+(?:(?:the|an?|his|her|our|my|\S+['’]s)\s+)?|(?:со?|з|із|зі)\s+)$", re.IGNORECASE)
 _INSTRUMENTAL: Final = pattern(r"^\w+(?:[еёоя]м|ми|[ое]ю|ой)\b", re.IGNORECASE)
 _SINCE: Final = pattern(r"since|as|как|як|нет|немає", re.IGNORECASE)
-"""Words before a death, whose day is an occasion only with the number of years since."""
 _DOUBT: Final = pattern(_WORDS["doubt"], re.IGNORECASE)
 _OFF: Final = pattern(_WORDS["called_off"], re.IGNORECASE)
 _PAST: Final = pattern(_WORDS["past"], re.IGNORECASE)

@@ -29,11 +29,10 @@ _TOGETHER: Final = pattern(
     r"\b(?:с|со|з|із|зі)\s+(?:\S+\s+){1,4}?\w+(?:ли|лись|лися)\b|\b\w+(?:ли|лись|лися)\s+(?:\S+\s+){0,3}?(?:с|со|з|із|зі)\s"
     rf"|^\W*(?:(?:i|we|yesterday|today|then|finally|just)\s+)*(?:\w+ed|{'|'.join(sorted(IRREGULAR_VERBS))})\b.*\bwith\s"
 )
-"""What the author did together with somebody, whatever it was."""
 _WISHED: Final = pattern(rf"\b(?:{any_of('wishes')})(?!\w)")
 _SPARING: Final = pattern(rf"\b(?:{any_of('sparing')})\b")
 _IF: Final = pattern(r"\b(?:если|якщо|якби|if|when|когда|коли|he|she|they|he's|he'd|ему|ей|йому|їй|им|їм)\b")
-_CLAUSES: Final = pattern(r"[,;:(—–]\s*|\s(?:so|because|but|but|бо|но|але|чтобы|щоб)\s")
+_CLAUSES: Final = pattern(r"[,;:(—–]\s*|\s(?:so|because|but|бо|но|але|чтобы|щоб)\s")
 _WITH: Final = pattern(r"\b(?:with|с|со|з|із|зі)\s")
 _NO_CONTACT: Final = pattern(rf"\b(?:{any_of('no_contact')})\b")
 

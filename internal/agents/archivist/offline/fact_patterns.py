@@ -3,13 +3,15 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from internal.language.dates.normalise import MONTHS
 from internal.language.text.spelling import words
+from internal.language.text.tables import table
 
 Kind = Literal["place", "organization", "date", "thing"]
 NEVER = "(?!)"
+_WORDS: Final = table(__package__, "fact_words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +141,7 @@ SHAPES: Sequence[VerbPattern] = (
 )
 
 _YEARS = r"в прошлом году|торік|last year|(?:в|у|з|с|since|in) \d{4}(?: году| року| года)?"
-ADVERBS = (
-    rf"(?:(?:{_YEARS}|(?:on\s+)?{_DAY_OF_MONTH}|"
-    + _any(
-        "сейчас теперь уже давно тоже также опять снова пока ещё еще вчера недавно наконец даже обычно всегда сам сама",
-        "очень просто зараз тепер вже теж також досі знову",
-        "щойно нещодавно нарешті учора вчора навіть зазвичай завжди дуже",
-        "now currently still also already just recently finally always",
-        "really have has had so alone один одна одни сама",
-    )
-    + r")\s+)*"
-)
+ADVERBS = rf"(?:(?:{_YEARS}|(?:on\s+)?{_DAY_OF_MONTH}|" + _any(_WORDS["adverbs"]) + r")\s+)*"
 """Words allowed between a subject and its verb, or between the verb and its object."""
 
 SINCE = r"(?:(?:с|со|з|із|зі|since|from)\s+)?"
@@ -174,22 +166,7 @@ CLAUSE_BEFORE = re.compile(
 """The beginning of a clause, where a form of the first person needs no "я"."""
 
 HEDGES = re.compile(
-    r"(?<!\w)(?:"
-    + _any(
-        "если бы б наверно наверное видимо может возможно кажется хочу хочет хотел хотела мечтаю мечтает планирую",
-        "планирует собираюсь собирается почти чуть_не будто словно якобы представь шучу раньше когда-то сказал сказала",
-        "говорит говорят говорил говорила герой героиня персонаж фильм фильма фильме книга книги книге",
-        "якщо якби може можливо здається хотів хотіла хоче",
-        "мрію мріє планую планує збираюся збираюсь мабуть напевно майже",
-        "ніби наче нібито уяви жартую раніше колись каже кажуть сказав сказала героїня",
-        "думаю думает считаю полагаю вроде похоже гадаю вважаю",
-        "схоже начебто здогадуюсь think guess suppose believe seems",
-        "if maybe perhaps probably would could might should wish",
-        "want wants wanted dream dreams dreamed plan plans planning",
-        "hope hopes almost supposedly allegedly as_if imagine kidding",
-        "joking used_to said says told novel movie character",
-    )
-    + r"|(?-i:романа?|романі))(?!\w)|['’]d\b",  # with a capital it is a person
+    r"(?<!\w)(?:" + _any(_WORDS["hedges"]) + r"|(?-i:романа?|романі))(?!\w)|['’]d\b",  # with a capital it is a person
     re.IGNORECASE,
 )
 DENIALS = re.compile(r"(?:^|\s)(?:не|ні|ніколи|никогда|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
@@ -206,14 +183,7 @@ NO_THINGS = words(
 """First words of phrases that are no liked thing."""
 
 AFTER_THING = re.compile(
-    r"\s+(?:"
-    + _any(
-        "потому когда если но а чтобы хотя больше чем",
-        "что который которая которые с_тобой очень тоже с_детства и сейчас",
-        "по_утрам бо коли якщо але щоб хоча більше ніж що який яка яке які дуже теж з_дитинства та і зараз вранці",
-        "because when if but so since more than to over that with_you too a_lot very_much most and now",
-    )
-    + r")\b.*$",
+    r"\s+(?:" + _any(_WORDS["after_thing"]) + r")\b.*$",
     re.IGNORECASE,
 )
 LASTING = re.compile(

@@ -46,7 +46,6 @@ def ended_occasions(
 
 
 _OF_ANOTHER: Final = re.compile(rf"(?:^|\s)[А-ЯЁІЇЄҐ](?:{POSSESSIVE.pattern.removesuffix('$')})\s+$")
-"""The possessive adjective of a name: "Миколин син"."""
 _KNOWN: Final = re.compile(
     r"(?P<text>(?P<whose>[^:]+): (?P<what>[^,]+), (?P<day>[^\d]*\d+[^\d]*?)(?: \d{4})?)(?: \(.*\))?"
 )
