@@ -120,7 +120,9 @@ class App:
         self.contacts = ContactBook(database, clock, worker, hmac_key)
         self.contact_sync = contact_sync(config, database, clock, self.contacts, metrics)
         self.people_maps = PeopleMaps(database, clock, worker)
-        self.life = LifeAnswers(database, worker, self.searches.knowledge, self.searches.messages, self.people_maps)
+        self.life = LifeAnswers(
+            database, worker, self.searches.knowledge, self.searches.messages, self.people_maps, self.prompt_filter
+        )
         self.artifacts = ArtifactStore(config.artifacts.url, config.data_dir)
         self.unused_files = UnusedFiles(database, self.artifacts)
         self.backups = Backups(config, database, clock, metrics.backup_finished)

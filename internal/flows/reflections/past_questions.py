@@ -12,6 +12,7 @@ from internal.access.model import User
 from internal.errors import ModelUnavailable
 from internal.flows.reflections.model import Line
 from internal.flows.views.people_map import PeopleMaps
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.chronicle.lines import ANSWERS
 from internal.language.chronicle.past_questions import answering, past_question
 from internal.language.text.spelling import text_language
@@ -35,6 +36,7 @@ class LifeAnswers:
     knowledge: KnowledgeSearch
     messages: MessageSearch
     maps: PeopleMaps
+    prompt_filter: PromptFilter
 
     async def answer(self, user: User, question: str) -> Sequence[str]:
         """The answer in sentences; empty for questions about anything else."""
@@ -50,6 +52,7 @@ class LifeAnswers:
         known = await self.database.read(lambda c: people.listing(c, user.user_id))
         query, zone = await self.knowledge.prepare_query(user.user_id, asked[1]), ZoneInfo(user.tz)
         hits = [one.message for one in await self.messages.search(user.user_id, query, _LOOKED_THROUGH)]
+        hits = await self.prompt_filter.messages(user.user_id, hits)
         own = sorted((one for one in hits if one.role == "user" and one.forward is None), key=lambda one: one.timestamp)
         names = {one.id: names_of(one) for one in known}
         indexes = await self.worker.run(answering, *asked, [one.content for one in own], names)

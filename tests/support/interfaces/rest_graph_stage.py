@@ -37,6 +37,7 @@ from internal.flows.reflections.service import Reflections
 from internal.flows.sessions.audit import ChronicleAudit
 from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.views.people_map import PeopleMaps
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -247,7 +248,14 @@ async def stage(
             stopping=stopping,
             keys=keys,
             reflections=Reflections(database, clock, LanguageHere(), PRESETS["default"]),
-            life=LifeAnswers(database, LanguageHere(), search, messages, PeopleMaps(database, clock, LanguageHere())),
+            life=LifeAnswers(
+                database,
+                LanguageHere(),
+                search,
+                messages,
+                PeopleMaps(database, clock, LanguageHere()),
+                PromptFilter(database, b"key"),
+            ),
         )
     )
     await database.write(lambda c: [users.add(c, one) for one in known])

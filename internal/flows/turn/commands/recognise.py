@@ -207,7 +207,7 @@ def _resolved(
     kind = command.kind
     if kind in ("forget_all", "name", "about_me", "about_you", "agenda", "changes", "birthdays", "shared"):
         return Recognised(kind, message_id, words=command.about, time=command.time, days=command.days)
-    if kind in ("waiting", "promised"):
+    if kind in ("waiting", "promised", "contacts"):
         words = content_words(command.about)
         known = tuple(list(titles)[position] for position in matching(words, list(titles.values()))) if words else ()
         return Recognised(kind, message_id, tasks=known) if known or not words else None

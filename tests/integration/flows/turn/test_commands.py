@@ -25,7 +25,7 @@ from internal.llm.openai import OpenAIChat
 from internal.people.service import TelegramAccount, from_metadata
 from internal.storage.forgetting import forgettings
 from internal.tasks import repository, service
-from internal.tasks.model import Schedule, Task, TaskState
+from internal.tasks.model import Schedule, Task, TaskKind, TaskState
 from internal.testing import ScriptedModel
 
 CONFIG = ResponderConfig(model="talk")
@@ -276,6 +276,19 @@ async def test_the_tasks_of_a_day_are_listed(acting: Talk) -> None:
     assert "Taxes" not in card.text
     [empty] = await answer(acting, "what is on the day after tomorrow?")
     assert "Nothing is planned" in empty.text
+
+
+@pytest.mark.parametrize("said", ["who haven't I called in ages", "кому я сто лет не звонил?", "кого я давно не бачив"])
+async def test_whom_the_owner_wants_to_be_in_touch_with_is_listed(acting: Talk, said: str) -> None:
+    """And no task is changed."""
+    promise = await task(acting, "Fix the bike", 1)
+    now = acting.clock.now()
+    rhythm = service.NewTask("Call grandma", Schedule(now, True, "FREQ=WEEKLY", "UTC"), kind=TaskKind.CONTACT)
+    await acting.write(lambda c: service.open_task(c, OWNER, rhythm, service.by_owner(OWNER, now, time(9))))
+    [card] = await answer(acting, said)
+    assert "Call grandma" in card.text
+    assert "Fix the bike" not in card.text
+    assert (await state(acting, promise)).state is TaskState.OPEN
 
 
 async def test_what_is_overdue_belongs_to_today(acting: Talk) -> None:

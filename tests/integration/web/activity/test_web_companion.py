@@ -80,3 +80,14 @@ async def test_the_calendar_needs_its_secret_and_no_key(both: Stage) -> None:
     assert (await both.client.get("/calendar.ics", params=asked | {"user_id": str(BORIS)})).status_code == 404
     await both.database.write(lambda c: calendar.revoke(c, ANNA))
     assert (await both.client.get("/calendar.ics", params=asked)).status_code == 404
+
+
+async def test_the_past_quotes_nobody_who_is_forgotten(both: Stage) -> None:
+    """From the moment in which it is asked."""
+    maria = await both.person("Maria")
+    await both.say("saw Maria today, she looked well")
+    asked = {"user_id": ANNA, "question": "How often do I see Maria?"}
+    sources = (await both.client.get("/reflections/past", params=asked)).json()["sources"]
+    assert [one["text"] for one in sources] == ["saw Maria today, she looked well"]
+    assert (await both.client.delete(f"/people/{maria.id}", params={"user_id": ANNA})).status_code in (202, 204)
+    assert (await both.client.get("/reflections/past", params=asked)).json()["sources"] == []
