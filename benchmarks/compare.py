@@ -36,6 +36,7 @@ SHORT: Mapping[str, Sequence[str]] = {
     "messages.message_cost": ("--messages", "200"),
     "messages.first_words": ("--asked", "3"),
     "messages.owners_wait": ("--seconds", "4"),
+    "search.embedding": (),
     "search.people_search": ("--people", "10000", "--dimensions", "384"),
     "storage.facts": ("--facts", "1000"),
     "storage.mirror": ("--nodes", "5000"),

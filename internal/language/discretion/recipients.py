@@ -21,8 +21,8 @@ _REACH: Final = 6
 """Words after an order or a kind of text within which its addressee stands."""
 
 _STEM: Final = 5
-_ADDRESSED, _CUED, _PLAIN, _CLEAR, _SURE = -2.7, -1.5, -0.8, 2.0, 5.0
-_UNCLEAR, _UNCLEAR_CUED = -2.7, -5.0
+_ADDRESSED, _CUED, _PLAIN, _CLEAR, _SURE = -2.7, -1.5, -0.7, 2.0, 5.0
+_UNCLEAR, _UNCLEAR_CUED = -2.7, -4.85
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""

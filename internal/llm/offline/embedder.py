@@ -22,7 +22,7 @@ models cannot be used here.
 PASSAGE: Final = 600
 """Characters of the longest passage that is embedded: some 60 to 120 words.
 
-A letter may be a token, and a token takes 1 ms or more: whole texts made other users wait for up to 39 s.
+A letter may be a token, and a token takes 0.25 to 1 ms: whole texts made other users wait for up to 39 s.
 """
 
 _MOST_PASSAGES: Final = 24
