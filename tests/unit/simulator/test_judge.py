@@ -80,6 +80,7 @@ def test_lines_of_the_bots_own_accord_are_right_on_their_days() -> None:
         {"says": ["Ellen"], "between": [2, 3]},
         {"says": ["Ellen"], "between": [4, 5]},
         {"says": ["grandma"], "between": [8, 12], "never": [[9, 9], [20, 30]]},
+        {"says": ["called off"], "never": [[1, 30]]},  # what never may come is not missed
     ]
     assert _outcomes({"notices": wanted}, stored) == ["right", "missed", "right", "wrong", "beside"]
 
