@@ -43,7 +43,6 @@ HAS_OCCASION = re.compile(
     r"['’]s\s+(?:\w+\s+)?(?:\d+(?:th|st|nd|rd)\b|birthday|b-?day|wedding|degree|graduation|christening|baptism|name[\s-]day|house-?warming)\b",
     re.IGNORECASE,
 )
-"""What follows an unknown name of a person: "Roisin's wedding"."""
 DAY = re.compile(
     r"\s+\d{1,2}(?:-го)?\s+(?:ма[яр]|(?:янв|фев|апр|июн|июл|авг|сен|окт|ноя|дек|січ|лют|бер|кві|тра|чер|лип|сер|вер|жов|лис|гру)\w+[аоя])"
 )

@@ -66,11 +66,7 @@ def contact_wanted(sentence: str) -> int:
 
 
 def rhythm_wished(sentence: str, time_spans: Sequence[Span], language: Language) -> str:
-    """The title of a wish to be in touch now and then, verb first; empty for other wishes.
-
-    It is a clause with a verb of contact, or with any verb and a person beside "with". The wish itself may stand in
-    another clause: "I hardly call Ann, should do it once a month".
-    """
+    """The title of a wish to be in touch regularly, verb first, from the clause that has the verb; else empty."""
     folded = fold(sentence)
     wish = _WISHED.search(folded)
     if wish is None or _IF.search(folded[: wish.start()]):
