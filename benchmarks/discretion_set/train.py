@@ -29,6 +29,8 @@ EVERYDAY = 1_500
 """Messages and questions of the memory set that are taken as such of everyday life."""
 HELD_BACK = runpy.run_path(str(TALKS.parent / "score.py"))["HELD_BACK"]
 LONGEST = 400
+ORDERS = 120
+"""Orders of each script that tell what all of them have in common."""
 COPIES = 6
 """Fillings of each frame."""
 REGULAR = {"order": 2.0, "topics": 3.0}
@@ -97,6 +99,24 @@ def stored(weights, bias):
     return {"vector": [round(float(one), 2) for one in weights], "bias": round(bias, 3)}
 
 
+def usual_of(texts, embed):
+    """What the vectors of texts have in common, for each script."""
+    of = {script: [text for text in texts if script_of(text) == script] for script in ("latin", "other")}
+    return {
+        script: [round(float(one), 4) for one in np.vstack([embed([text]) for text in part]).mean(0)]
+        for script, part in of.items()
+    }
+
+
+def some_orders():
+    """Up to ORDERS orders of each script, each of a frame of its own."""
+    frames = {group: text for label, text, group in reversed([*filled()]) if label == "o"}
+    orders = list(reversed(frames.values()))
+    random.Random(5).shuffle(orders)
+    of = ([text for text in orders if script_of(text) == script] for script in ("latin", "other"))
+    return [text for part in of for text in part[:ORDERS]]
+
+
 def main():
     labels, texts, groups = map(list, zip(*filled(), strict=True))
     for number, text in enumerate(everyday()):
@@ -127,11 +147,9 @@ def main():
         right = np.array([label != "-" and (topic == "any" or topic[0] in label) for label in labels], float)
         found, bias = fit(np.column_stack([rows, named]), right, same, REGULAR["topics"])
         topics[topic] = stored(found[:-1], bias) | {"words": round(float(found[-1]) * WORD_WEIGHT, 2)}
-    usual = {
-        script: [round(float(one), 4) for one in rows[[script_of(text) == script for text in texts]].mean(0)]
-        for script in ("latin", "other")
-    }
-    WEIGHTS.write_text(json.dumps({"order": order, "topics": topics, "usual": usual}, ensure_ascii=False) + "\n")
+    learnt = {"order": order, "topics": topics, "usual": usual_of(texts, embed_passages)}
+    learnt["asked"] = usual_of(some_orders(), embed_queries)
+    WEIGHTS.write_text(json.dumps(learnt, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

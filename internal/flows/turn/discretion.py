@@ -34,10 +34,13 @@ from internal.language.discretion.recipients import (
     is_addressed,
     may_be_for_others,
     names_in_dative,
+    names_role,
     names_somebody,
     only_says_how,
+    orders_words,
     readers_of,
     recipient_of,
+    speaks_of_somebody,
     words_of,
 )
 from internal.language.instructions.find import find_instructions
@@ -123,10 +126,12 @@ class Discretion:
         words = _tokens(said) if found.role == "person" else set[str]()
         meant = next((one for one, forms in names.items() if words & forms), None)
         written = may_be_for_others(said)
+        ordered, reader = orders_words(said), meant is not None or names_role(said) or speaks_of_somebody(said)
         somebody = is_addressed(said) or names_somebody(said) or meant is not None
-        if not somebody and (readers == "others" or not written):
-            somebody = await self._in_dative(said)
+        if not somebody and (readers == "others" or not written or ordered):
+            somebody = reader = await self._in_dative(said) or reader
         certain = readers == "others" and (somebody or (written and not for_the_asker(said)))
+        certain = certain or (ordered and reader)
         strangers = set().union(*(forms for forms in names.values() if not _tokens(said) & forms))
         order = Order(found, meant, said, asked.text, certain, written or somebody, strangers)
         if worked_on is not None:
@@ -309,6 +314,7 @@ def _stands_alone(text: str) -> bool:
 
 def _continued(earlier: Order, wish: Order) -> Order:
     """The order that a wish about it belongs to ("shorter"), for whom the wish names ("and now for Olya")."""
-    if wish.recipient.role in ("others", earlier.recipient.role) and not _FOR_ANOTHER.search(wish.said):
+    same = wish.recipient.role == earlier.recipient.role or not names_role(wish.said)
+    if wish.recipient.role in ("others", earlier.recipient.role) and same and not _FOR_ANOTHER.search(wish.said):
         return earlier
     return replace(earlier, recipient=wish.recipient, person_id=wish.person_id)

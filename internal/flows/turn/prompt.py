@@ -59,9 +59,6 @@ INDEXING = (TERMS_CHANGE, vectors.CHANGE_KIND)
 PICTURE_LOOKBACK = 4
 """The number of messages before the question whose pictures it may be about."""
 
-EARLIER_FOR_OTHERS = 4
-"""Earlier messages in a prompt whose answer is for others: they say what "it" and "her" may mean."""
-
 SAID_BEFORE = 24
 """Earlier messages, with answers, in which an order may stand that still holds ("shorter, please")."""
 
@@ -187,9 +184,6 @@ class Prompts:
         earlier = await self._prompt_filter.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile.of(user)
-        order = None if self._discretion is None else await self._discretion.order(user.user_id, question.wanted)
-        if order is not None and order.certain:
-            remembered = remembered[-EARLIER_FOR_OTHERS:]  # further ones only if recall finds them for the order
         recent = [message_line(number, m, user, self._persona.name) for number, m in enumerate(earlier[-RECENT:], 1)]
         asked = await self._prompt_filter.quotes(user.user_id, question.asked)
         quoted = [(m.quoted, m.timestamp) for m in asked if m.quoted]

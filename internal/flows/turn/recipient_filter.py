@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, RecalledPassage
+from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.dialogue.snapshots.model import SnapshotItem
 from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
 from internal.language.discretion.recipients import Recipient, least_odds, words_of
@@ -27,14 +27,14 @@ _RARE: Final = 3
 _OWNER: Final = listed("i i'm i've my me я мне меня мой моя мої мені мене мій")
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
-# Calibrated on the parts development, second and third of benchmarks/discretion_set; see docs/discretion.md.
+# Calibrated on the parts development to fourth of benchmarks/discretion_set and half of fifth; see docs/discretion.md.
 _SHOWN: Final = 1.5
-"""Nearness to the order, less the log-odds of being private, from which a sentence is shown."""
+"""Nearness to the order, less the log-odds of being private and the logarithm of its rank, from which one is shown."""
 _PLAINEST: Final = -4.0
 """Log-odds of being private below which a sentence is no plainer."""
 _PLAIN: Final = -1.5
 """Log-odds up to which it is shown where the order need not be about it."""
-_TOO_PRIVATE: Final = 0.5
+_TOO_PRIVATE: Final = 2.0
 """Log-odds above which it is not shown however near it is."""
 _MOST: Final = 20
 """Sentences that an order may be about; the same told twice counts once."""
@@ -43,8 +43,8 @@ _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
 _MISSED: Final = 2.0
 """How near they must be if the owner is told that they stayed out."""
-_OF_WORDS: Final = 0.8
-_BESIDE: Final = 0.4
+_OF_WORDS: Final = 0.64
+_BESIDE: Final = 0.32
 _TRUSTED_ROLES: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
@@ -105,7 +105,7 @@ class RecipientFilter:
             return
         words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
         often = Counter(word for one in words for word in one)
-        near = nearness(self._order.text, order, rows).tolist()
+        near = nearness(self._order.text, order, found, rows).tolist()
         for n, one in enumerate(words):
             near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
         nearest = sorted(range(len(found)), key=lambda n: -near[n])[:3]
@@ -152,7 +152,8 @@ class RecipientFilter:
             shown = touches <= recipient.knows and not self._is_of_another(sentence)
         elif about and self._order.certain:
             odds = self._odds(sentence)
-            shown = near - max(_PLAINEST, odds) >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
+            sure = near - math.log1p(position) - max(_PLAINEST, odds)
+            shown = sure >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
             shown = shown and (not touches or near >= _NAMED_NEAR)
         else:
             asked = not self._order.certain and near >= _MISSED and position < _NAMED
@@ -195,12 +196,18 @@ class RecipientFilter:
         return self.may(one.text, sources=self._stored.sources.get(one.node_id, ()))
 
     def passages(self, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-        """Line by line; words of a secret take their whole passage along: it stands beside its line."""
-        kept = [one for one in found if not self._is_secret([one.text], by_vector=False)]
-        self.left_out += [_SECRET] * (len(found) - len(kept))
-        shown = [replace(one, lines=[replace(line, text=self.shown(line.text)) for line in one.lines]) for one in kept]
-        cut = [replace(one, lines=[line for line in one.lines if line.text]) for one in shown]
+        """Line by line; words of a secret take the lines beside their own along: they may say whose it is."""
+        cut = [replace(one, lines=self._lines(one.lines)) for one in found]
         return [one for one in cut if one.lines]
+
+    def _lines(self, lines: Sequence[PassageLine]) -> list[PassageLine]:
+        secret = [self._is_secret([one.text], by_vector=False) for one in lines]
+        self.left_out += [_SECRET] * any(secret)
+        beside = [any(secret[max(0, n - 1) : n + 2]) for n in range(len(lines))]
+        shown = [
+            replace(one, text="" if hidden else self.shown(one.text)) for one, hidden in zip(lines, beside, strict=True)
+        ]
+        return [one for one in shown if one.text]
 
     def person(self, one: Person) -> Person:
         return replace(

@@ -5,6 +5,7 @@ The weights belong to multilingual-e5-small; `benchmarks/discretion_set/train.py
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,8 +26,8 @@ WORD_WEIGHT: Final = 0.3
 """How much words that name a topic count beside the vector."""
 _TOUCHED: Final = -0.3
 """Log-odds from which a sentence touches a topic: the safe side of even."""
-_SPREAD: Final = 0.02
-"""The standard deviation of the cosines of an order with texts that have nothing to do with it."""
+_SPREAD: Final = 0.125
+"""The standard deviation of the cosines of an order with texts that have nothing to do with it, both centred."""
 
 
 @cache
@@ -65,9 +66,15 @@ def touched(text: str, vector: Vector) -> frozenset[Topic]:
     return frozenset(found or ({max(TOPICS, key=lambda one: odds[one])} if odds["any"] > _TOUCHED else found))
 
 
-def nearness(order: str, vector: Vector, texts: Vector) -> Vector:
-    """How near texts are to an order, in standard deviations of texts that have nothing to do with it."""
-    return np.asarray((texts @ vector - _row("usual", script_of(order)) @ vector) / np.float32(_SPREAD), np.float32)
+def nearness(order: str, vector: Vector, texts: Sequence[str], rows: Vector) -> Vector:
+    """How near texts are to an order, in standard deviations of texts that have nothing to do with it.
+
+    What all orders of a script have in common, and all texts, is taken away before: it says nothing of their matter.
+    """
+    asked = vector - _row("asked", script_of(order))
+    besides = rows - np.array([_row("usual", script_of(one)) for one in texts])
+    cosines = besides @ asked / (np.linalg.norm(besides, axis=1) * np.linalg.norm(asked))
+    return np.asarray(cosines / _SPREAD, np.float32)
 
 
 @cache

@@ -22,7 +22,7 @@ _REACH: Final = 6
 
 _STEM: Final = 5
 _ADDRESSED, _CUED, _PLAIN, _CLEAR, _SURE = -2.7, -1.5, -0.7, 2.0, 5.0
-_UNCLEAR, _UNCLEAR_CUED = -2.7, -4.85
+_UNCLEAR, _UNCLEAR_HEADED, _UNCLEAR_CUED = -2.7, -4.0, -4.85
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""
@@ -41,6 +41,10 @@ _REMINDED_ONES: Final = listed("the my our his her their all everyone everybody 
 _POLITE: Final = re.compile(r",? ?\b(?:please|пожалуйста|будь ласка)\b,?", re.IGNORECASE)
 _HOW: Final = re.compile(_SHAPES["how"], re.IGNORECASE | re.DOTALL)
 _TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
+_HIM: Final = re.compile(r"\b(?:him|her|them|ему|ей|им|йому|їй|їм)\b")
+_HEADING: Final = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+[,:] ")
+_ORDERED: Final = re.compile(_SHAPES["ordered"])
+_WHAT_TO_SAY: Final = re.compile(_SHAPES["what_to_say"])
 _FOR_SOMEBODY: Final = re.compile(_SHAPES["for_somebody"])
 _OWNER_IN_DATIVE: Final = frozenset(("мне", "нам", "мені", "себе", "собі"))
 _SOMEBODY: Final = frozenset({"anim", "Name", "Surn", "NPRO"})
@@ -139,7 +143,9 @@ def readers_of(text: str, odds: float | None) -> Readers:
     words = fold(text)
     cued = may_be_for_others(text) or _AS_TEXT.search(words) is not None
     reminded = is_reminder(text) and _reminds_others(text)
-    if is_reminder(text) != reminded or asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
+    if is_reminder(text) and not reminded and not _reminds_last(text):
+        return "owner"
+    if asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
         return "owner"
     if _only_reads(_POLITE.sub("", text).strip()) or (not cued and may_ask_unmarked(text)):
         return "owner"
@@ -147,7 +153,29 @@ def readers_of(text: str, odds: float | None) -> Readers:
         return "others" if cued or odds is not None else "unclear"
     if for_the_asker(text):
         return "owner"
-    return "unclear" if reminded or odds >= (_UNCLEAR_CUED if cued else _UNCLEAR) else "owner"
+    least = _UNCLEAR_CUED if cued else _UNCLEAR_HEADED if _is_headed(words) else _UNCLEAR
+    return "unclear" if reminded or orders_words(text) or odds >= least else "owner"
+
+
+def _is_headed(words: str) -> bool:
+    """Whether a folded text begins with for whom it is, like a letter: "team group, ..."."""
+    heading = _HEADING.match(words)
+    return heading is not None and names_role(heading[0])
+
+
+def orders_words(text: str) -> bool:
+    """Whether a clause orders words from the assistant ("напиши ...", "..., text him"), or asks what to say.
+
+    In English a word of writing is an order where it begins a clause; in Russian and Ukrainian its form tells it.
+    """
+    words, known = fold(text), _known()
+    ordered = any(not known.orders.isdisjoint(one.groups()) for one in _ORDERED.finditer(words))
+    return (ordered or _WHAT_TO_SAY.search(words) is not None) and not for_the_asker(text)
+
+
+def speaks_of_somebody(text: str) -> bool:
+    """Whether a text says "him" or "їй": in an order for words that is who will read or hear them."""
+    return _HIM.search(fold(text)) is not None
 
 
 def for_the_asker(text: str) -> bool:
@@ -185,7 +213,11 @@ def is_addressed(text: str) -> bool:
 
 def names_somebody(text: str) -> bool:
     """Whether a text names a role or, in English, for whom or what the words are; without dictionaries."""
-    return _role(_known(), _TOKEN.findall(fold(text))) is not None or _FOR_SOMEBODY.search(fold(text)) is not None
+    return names_role(text) or _FOR_SOMEBODY.search(fold(text)) is not None
+
+
+def names_role(text: str) -> bool:
+    return _role(_known(), _TOKEN.findall(fold(text))) is not None
 
 
 def names_in_dative(text: str) -> bool:
@@ -230,6 +262,13 @@ def _role(known: _Known, tokens: Sequence[str]) -> Recipient | None:
 def is_reminder(text: str) -> bool:
     """Whether the owner wants to be reminded of something: of writing to somebody, say."""
     return not _known().reminders.isdisjoint(_TOKEN.findall(fold(text)))
+
+
+def _reminds_last(text: str) -> bool:
+    """Whether a kind of text or a word of writing stands before the word of reminding: "заявление ..., и напомни"."""
+    known, tokens = _known(), _TOKEN.findall(fold(text))
+    before = list(takewhile(lambda one: one not in known.reminders, tokens))
+    return not (known.orders | known.genres).isdisjoint(before)
 
 
 def _reminds_others(text: str) -> bool:

@@ -9,6 +9,7 @@ from internal.language.discretion.recipients import (
     asks_for_himself,
     names_somebody,
     only_says_how,
+    orders_words,
     readers_of,
     recipient_of,
 )
@@ -101,6 +102,43 @@ def test_words_for_the_owner_alone(text: str) -> None:
 def test_what_is_hardly_for_others_is_shown_all_but_private_things(text: str) -> None:
     """A word of writing or a kind of text alone is no order for somebody else, nor is talk with the bot itself."""
     assert readers(text) in ("owner", "unclear")
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        ("the landlord wants to know, draft him two lines", True),
+        ("please text the plumber about Monday", True),
+        ("what should i say to the coach?", True),
+        ("сантехник ждёт, отпиши ему про среду", True),
+        ("що мені відповісти сусідці", True),
+        ("tell me what he said", False),
+        ("I wrote a letter to the bank", False),
+        ("we left a note on the door", False),
+        ("ask how it works", False),
+        ("сантехник написал про среду", False),
+        ("thank you, they were lovely", False),
+        ("я хочу сказать, что устала", False),
+    ],
+)
+def test_a_clause_orders_words_by_its_form(text: str, ordered: bool) -> None:
+    """Then others may read them, however little the vector of the whole message says so."""
+    assert orders_words(text) is ordered
+    assert not ordered or readers_of(text, -9.0) == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("text", "readers"),
+    [
+        ("team group, who has the keys", "unclear"),
+        ("the team group has the keys", "owner"),
+        ("a letter to the office, and remind them of the deadline", "others"),
+        ("remind me of the letter to the office", "owner"),
+    ],
+)
+def test_a_heading_or_a_text_before_a_reminder_is_for_others(text: str, readers: str) -> None:
+    """A role that stands before a comma is addressed; what begins with a kind of text is no mere reminder."""
+    assert readers_of(text, -2.6 if "letter" in text else -3.5) == readers
 
 
 @pytest.mark.parametrize(
