@@ -14,7 +14,7 @@ from internal.storage.tables import forgettings, tombstones
 # Asked at every question and built once: building a statement takes several times as long as running it.
 _ANY_FORGOTTEN: Final = select(tombstones.c.key_hmac).where(tombstones.c.user_id == bindparam("owner")).limit(1)
 _ANY_ASKED: Final = select(literal(1)).where(
-    exists().where(tombstones.c.user_id == bindparam("owner"))
+    exists().select_from(tombstones).where(tombstones.c.user_id == bindparam("owner"))
     | exists().where(
         forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending", forgettings.c.kind == "person"
     )
