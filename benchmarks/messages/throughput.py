@@ -65,6 +65,7 @@ SETTINGS = {
     "ACCESS__MESSAGES_PER_MINUTE": "0",
     "RAG__RETRIEVAL__PEOPLE_THRESHOLD": "-1",
     "EMBEDDING__DIMENSIONS": "256",
+    "RAG__RETRIEVAL__DICTIONARIES": "",  # made once for an installation, by a process of its own
     **{f"AGENTS__{agent.upper()}__MODEL": f"instant/{agent}" for agent in ANSWERS},
 }
 

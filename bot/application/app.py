@@ -58,7 +58,7 @@ from internal.flows.views.people_map import PeopleMaps
 from internal.flows.views.status import reading_state
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
-from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.embed import BATCH, VectorBackfill
 from internal.recall.index.terms import TermsBackfill
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
@@ -90,6 +90,9 @@ TICK = "tick"
 CLEANING = timedelta(hours=1)
 MAINTENANCE_POLL = timedelta(minutes=1)
 """How often the program looks for owners whose nightly maintenance is due."""
+
+SMALL_CALLS = 8
+"""Most calls of the embedder at a tick that are not full."""
 
 
 class App:
@@ -306,10 +309,15 @@ class App:
         self.lock.renew()
 
     async def _embed_due(self) -> None:
-        """Embeds messages one call at a time: embedding all of them takes hours, and another process may take over."""
-        await self.vectors.embed_due(calls_for_messages=1)
-        while self.vectors.more and self.membership.leads:
-            await self.vectors.embed_due(calls_for_messages=1)
+        """Embeds messages, call by call for another process may take over: full calls go on, of small ones a few.
+
+        While people write, each call finds a text or two; the next tick finds more together.
+        """
+        small = 0
+        while small < SMALL_CALLS:
+            small += await self.vectors.embed_due(calls_for_messages=1) < BATCH
+            if not self.vectors.more or not self.membership.leads:
+                return
 
     async def _order(self, user_id: int) -> ArchivedCounts:
         return await archive_now(self.database, self.clock, self.publication, user_id)
