@@ -58,7 +58,7 @@ from internal.flows.views.people_map import PeopleMaps
 from internal.flows.views.status import reading_state
 from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
-from internal.recall.index.embed import BATCH, VectorBackfill
+from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.terms import TermsBackfill
 from internal.scheduling import run_repository as runs
 from internal.scheduling.clock import Clock
@@ -315,7 +315,8 @@ class App:
         """
         small = 0
         while small < SMALL_CALLS:
-            small += await self.vectors.embed_due(calls_for_messages=1) < BATCH
+            await self.vectors.embed_due(calls_for_messages=1)
+            small += not self.vectors.full
             if not self.vectors.more or not self.membership.leads:
                 return
 

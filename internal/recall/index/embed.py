@@ -50,7 +50,7 @@ class VectorBackfill:
         self._seen_change = ""
         self._others_marked_due = False
         self._foreign_removed = False
-        self._more = False
+        self._more = self._full = False
         self._refused: set[tuple[int, str, str]] = set()
         self._stuck: set[int] = set()
         self._turn: int | None = None
@@ -59,6 +59,11 @@ class VectorBackfill:
     def more(self) -> bool:
         """Whether the last `embed_due` left messages for the next call."""
         return self._more
+
+    @property
+    def full(self) -> bool:
+        """Whether the last call had about as many texts as fit into one."""
+        return self._full
 
     async def embed_due(self, *, calls_for_messages: int | None = None) -> int:
         """Embeds everything that is due, messages last, and returns the number of vectors stored (C11).
@@ -90,6 +95,7 @@ class VectorBackfill:
                 self._back_off(error)
                 return stored
             self._failures, self._not_before = 0, None
+            self._full = len(batch) == BATCH or 2 * sum(len(item.text) for item in batch) > BATCH_CHARACTERS
             await self._report(len(batch))
         self._seen_change = change
         await self._remove_foreign()

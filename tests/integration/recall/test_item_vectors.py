@@ -78,6 +78,19 @@ async def test_batches_are_small_and_of_one_owner(memory: Memory) -> None:
     assert [(user_id, len(texts)) for user_id, texts in moody.asked] == [(OWNER, BATCH), (STRANGER, 1), (OWNER, 3)]
 
 
+async def test_a_call_is_full_with_many_texts_or_long_ones(memory: Memory) -> None:
+    """Only calls of a few short texts wait for more to come."""
+    following = memory.following()
+    for profiles, full in (
+        ([Added(f"Имя {n}") for n in range(BATCH)], True),
+        ([Added("Петров")], False),
+        ([Added(f"Длинное {n}", bio="слово " * 400) for n in range(3)], True),
+    ):
+        await memory.learn(*profiles, embed=False)
+        await following.embed_due()
+        assert following.full is full
+
+
 async def test_long_texts_of_one_owner_are_few_to_a_call_and_others_have_their_turn(memory: Memory) -> None:
     """Cost counts, not number: a call has at most BATCH_CHARACTERS, and after it another owner's texts come."""
     memory.embedder = moody = Moody()
