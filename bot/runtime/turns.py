@@ -12,6 +12,7 @@ from internal.agents.responder.agent import ModelResponder
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.commands.apply import CommandFlow
+from internal.flows.turn.commands.meant_pages import MeantPages
 from internal.flows.turn.commands.reminder_requests import ReminderRequests
 from internal.flows.turn.discretion import Discretion
 from internal.flows.turn.files import Files
@@ -73,6 +74,7 @@ def prompts(app: App, discretion: Discretion | None) -> Prompts:
 
 
 def _commands(app: App) -> CommandFlow:
+    embedder = app.models.embedder
     return CommandFlow(
         app.database,
         app.clock,
@@ -84,6 +86,7 @@ def _commands(app: App) -> CommandFlow:
         converses=isinstance(app.models.responder, ModelResponder),
         speaks=app.models.speech is not None,
         read_first=app.read_now,
+        pages=MeantPages(app.database, embedder, app.worker) if isinstance(embedder, OfflineEmbedder) else None,
     )
 
 

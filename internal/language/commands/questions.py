@@ -17,6 +17,7 @@ from internal.language.commands.vocabulary import (
     NEGATED,
     OWN,
     PLAN,
+    QUOTED,
     VERBS,
     WORD,
     Command,
@@ -25,7 +26,9 @@ from internal.language.commands.vocabulary import (
     forms,
     readings,
 )
-from internal.language.dates.units import blank_out
+from internal.language.dates.units import blank_out, fold
+from internal.language.discretion.recipients import may_be_for_others
+from internal.language.tasks.requests import find_tasks
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key, words
@@ -81,6 +84,38 @@ def find_question(sentence: str, folded: str, at: datetime, language: Language) 
     orders = first & _ASKED or any(VERBS.get(form) == "tell" for form in first)
     found = _open_end(said, groups) if orders or folded.rstrip().endswith("?") else None
     return agenda if found is None or (found.about and agenda) else found
+
+
+def may_open(folded: str) -> bool:
+    """Whether a clause of a text asks or orders by its form, so it states nothing with a subject or a finite verb."""
+    return folded.rstrip().endswith("?") or any(map(_asks_or_orders, _CLAUSES.split(folded)))
+
+
+def _asks_or_orders(clause: str) -> bool:
+    said = WORD.findall(clause)
+    if not said or said[0] in _SUBJECTS:
+        return False
+    if said[0].isascii() or set(said[:3]) & _INTERROGATIVE:
+        return True
+    found = [marks for word in said for _, marks in readings(word)[:1]]
+    return any("impr" in marks for marks in found) or not any(marks & {"VERB", "PRED", "PRTS"} for marks in found)
+
+
+def page_command(page: str, sentence: str, at: datetime, language: Language) -> Command | None:
+    """The question for a page that a message means by its vector; None where grammar speaks against it."""
+    folded = fold(sentence)
+    written = page == "brief" and may_be_for_others(sentence)
+    if written or any(one.asked for one in find_tasks(sentence, at, language)):
+        return None
+    if not may_open(folded) or QUOTED.search(sentence):
+        return None
+    if page != "agenda":
+        return Command(page, sentence, sure=True)  # type: ignore[arg-type]
+    week = WEEK.search(folded)
+    time, days = (find_time(sentence, at, language), 1) if week is None else days_of(week, at)
+    if (time is not None and time.recurrence) or _CALENDAR.search(folded) or any(map(_past, WORD.findall(folded))):
+        return None
+    return Command("agenda", folded, time, sure=True, days=days)
 
 
 def _open_end(said: Sequence[str], groups: Sequence[frozenset[str]]) -> Command | None:
@@ -148,6 +183,16 @@ def days_of(week: re.Match[str], at: datetime) -> tuple[TimeFound, int]:
     return TimeFound(midnight + timedelta(days=ahead), True, None, (week.span(),)), days
 
 
+_CLAUSES: Final = re.compile(r"[,;:.!]\s+|\s[-—–]\s")
+_SUBJECTS: Final = words(
+    "i i'm i've i'd i'll we we're he he's she she's it it's they that that's this these today there my our your you're"
+    " я мы он она оно они это мой моя ми він вона воно вони це мій"
+)
+_INTERROGATIVE: Final = words(
+    "кто кого кому кем ком что чё чо чего чему чем чья чей чьё чье чьи чьих какой какая какие какое каких какими как"
+    " где куда сколько насколько ли есть когда можно хто ким що шо чого чому чим чия чий чиє чиї який яка які яке яких"
+    " якими як де скільки наскільки чи є коли можна"
+)
 _CALENDAR: Final = pattern(
     r"\b(?:what|which) (?:day|date)|как(?:ой|ое) (?:\w+ )?(?:день|число)|як(?:ий|е) (?:\w+ )?(?:день|число)"
 )

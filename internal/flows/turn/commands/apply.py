@@ -22,6 +22,7 @@ from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting.messages_about import messages_about
 from internal.flows.tasks import actions
 from internal.flows.tasks.parse import schedule_in
+from internal.flows.turn.commands.meant_pages import MeantPages
 from internal.flows.turn.commands.model import (
     NO_COMMANDS,
     Action,
@@ -93,6 +94,7 @@ class CommandFlow:
     """Whether an answer can be sent as a voice message too."""
     read_first: Callable[[int], Awaitable[bool]] | None = None
     """Has what the owner said archived at once; whether there was anything. Asked where nothing is found to forget."""
+    pages: MeantPages | None = None
 
     async def read(self, question: PromptInputs) -> Commands:
         """The commands of a question in the owner's own words; nothing that was forwarded or quoted counts."""
@@ -123,8 +125,6 @@ class CommandFlow:
     async def _recognised(
         self, question: PromptInputs, own: Sequence[Message], texts: Sequence[tuple[str, str, datetime]]
     ) -> tuple[list[Recognised], bool]:
-        user_id = question.user.user_id
-
         titles = {one.id: one.title for one in question.tasks}
         quoted = next((one.quoted.text for one in own if one.quoted is not None and one.quoted.by == "assistant"), None)
         quoted = _last_card(question) if quoted is None else quoted
@@ -132,8 +132,10 @@ class CommandFlow:
         how = (quoted, question.user.lang, unquoted(lines[-1].content) if lines else "")
         found = await self.worker.run(recognise, texts, titles, None, *how)
         if found is None:
-            everybody = await self.database.read(lambda c: people.listing(c, user_id))
+            everybody = await self.database.read(lambda c: people.listing(c, question.user.user_id))
             found = await self.worker.run(recognise, texts, titles, everybody, *how)
+        if self.pages is not None and not (found and found[0]) and len(question.asked) == 1:
+            return await self.pages.find(question.user, texts), True
         return found or ([], False)
 
     async def _action(self, user: User, one: Recognised) -> Action | None:

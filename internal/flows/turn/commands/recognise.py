@@ -11,6 +11,7 @@ from internal.agents.role_words import calling, roles_of
 from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.amendments import amended, amending
 from internal.language.commands.claims import find_claims, task_of
+from internal.language.commands.questions import page_command
 from internal.language.commands.recognise import WHAT_WAS_SAID, find_commands
 from internal.language.commands.vocabulary import (
     ALL,
@@ -38,6 +39,8 @@ MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
 _FORMER: Final = FORMER - {"old", "previous"}
 _LEAST_LETTERS: Final = 5
+_OF_PEOPLE: Final = frozenset({"brief", "agenda", "shared"})
+"""Pages for which a message may name somebody: a question about one birthday asks for no list."""
 _MORE_TO_ANSWER: Final = 4
 """Words besides a finished task from which a sentence tells something more."""
 
@@ -105,6 +108,26 @@ def recognise(
         only = only and not content_words(rest)
         found += mine
     return found[:MOST], only and bool(found)
+
+
+def opened(
+    pages: Sequence[str], text: tuple[str, str, datetime], people: Sequence[Person], language: Language
+) -> list[Recognised]:
+    """The pages that a message (id, text, time) means by its meaning, with the days and the person that it names."""
+    message_id, written, at = text
+    said = spell_out(written)
+    asked = (page_command(page, said, at, text_language(said, language)) for page in pages)
+    commands = [one for one in asked if one is not None]
+    named = _people(said, content_words(said), people)
+    if named and not _OF_PEOPLE.issuperset(pages):
+        return []
+    found = (
+        _brief(one, message_id, people)
+        if one.kind == "brief"
+        else Recognised(one.kind, message_id, time=one.time, days=one.days)
+        for one in commands
+    )
+    return [one for one in found if one is not None]
 
 
 def _corrected(
