@@ -95,18 +95,18 @@ def fit(rows, labels):
     return weights, beta[-1] - mean @ weights
 
 
-def learn(known_pages, idle):
+def learn(asking, idle):
     """The weights of the product, from messages with their pages and from messages that ask for none."""
-    known_pages = [*known_pages, *(("none", text) for text in random.Random(7).sample(idle, min(EVERYDAY, len(idle))))]
-    pages = [*dict.fromkeys(page for page, _ in known_pages if page != "none"), "none"]
-    held = Counter(stem for _, text in known_pages for stem in stems_of(text))
+    asking = [*asking, *(("none", text) for text in random.Random(7).sample(idle, min(EVERYDAY, len(idle))))]
+    pages = [*dict.fromkeys(page for page, _ in asking if page != "none"), "none"]
+    held = Counter(stem for _, text in asking for stem in stems_of(text))
     known = sorted(stem for stem, count in held.items() if count >= LEAST)
     place = {stem: index for index, stem in enumerate(known)}
-    stems = np.zeros((len(known_pages), len(known)), np.float32)
-    for row, (_, text) in zip(stems, known_pages, strict=True):
+    stems = np.zeros((len(asking), len(known)), np.float32)
+    for row, (_, text) in zip(stems, asking, strict=True):
         row[[place[stem] for stem in stems_of(text) if stem in place]] = STEM_WEIGHT
-    rows = np.hstack([np.vstack([vector(text) for _, text in known_pages]), stems])
-    weights, bias = fit(rows, np.array([pages.index(page) for page, _ in known_pages]))
+    rows = np.hstack([np.vstack([vector(text) for _, text in asking]), stems])
+    weights, bias = fit(rows, np.array([pages.index(page) for page, _ in asking]))
     size = weights.shape[0] - len(known)
     return {
         "pages": pages,
@@ -129,17 +129,17 @@ def found_by(known, texts):
 
 
 def test():
-    known_pages, idle = list(examples()), list(everyday())
+    asking, idle = list(examples()), list(everyday())
     files = sorted({file for file, _ in idle})
     right, asked, opened, languages, wrong, harmless = Counter(), Counter(), Counter(), Counter(), 0, []
     ordinary = [one for one in ORDINARY.read_text(encoding="utf-8").splitlines() if one and one[0] != "#"]
     for third in range(3):
         out = {file for index, file in enumerate(files) if index % 3 == third}
         known = learn(
-            [(page, text) for _, page, number, text in known_pages if number % 3 != third],
+            [(page, text) for _, page, number, text in asking if number % 3 != third],
             [text for file, text in idle if file not in out],
         )
-        held = [one for one in known_pages if one[2] % 3 == third]
+        held = [one for one in asking if one[2] % 3 == third]
         for (language, page, *_), pages in zip(held, found_by(known, [one[3] for one in held]), strict=True):
             asked[page] += 1
             right[page] += page in (pages or ("none",))
