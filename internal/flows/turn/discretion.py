@@ -19,8 +19,8 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal import text_caches
-from internal.agents.model import RecalledFact, RecalledMemory, ResponderRequest
-from internal.agents.prompts import newest_lines
+from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, ResponderRequest
+from internal.agents.prompts import SETTLED, newest_lines
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelError, NotFound
 from internal.flows.turn.recipient_filter import Order, RecipientFilter, Sources, sentence_texts, with_name_before
@@ -202,8 +202,7 @@ class Discretion:
             inner_circle=[rule.person(one) for one in request.inner_circle],
             relevant_people=[rule.person(one) for one in request.relevant_people],
             dialogue=[
-                *(one for one in map(rule.line, earlier[:-_LATEST]) if one.text),
-                *(one for one in latest if one.text),
+                *_shown(earlier, [*map(rule.line, earlier[:-_LATEST]), *latest]),
                 *request.dialogue[len(earlier) :],
             ],
             facts=[one for one in request.facts if rule.fact(one)],
@@ -276,6 +275,20 @@ class Discretion:
             )
 
         return await self._database.read(read)
+
+
+def _shown(earlier: Sequence[DialogueLine], filtered: Sequence[DialogueLine]) -> list[DialogueLine]:
+    """The filtered lines that are not empty. An owner's line whose answer is left out says that it was answered.
+
+    Otherwise it would be read as a part of the question.
+    """
+    shown = list[DialogueLine]()
+    for whole, one in zip(earlier, filtered, strict=True):
+        if one.text:
+            shown.append(one)
+        elif whole.role == "assistant" and shown and shown[-1].role == "user":
+            shown[-1] = replace(shown[-1], metadata={**(shown[-1].metadata or {}), SETTLED: "the answer is left out"})
+    return shown
 
 
 def _members(connection: Connection, user_id: int, audience: str) -> frozenset[int]:

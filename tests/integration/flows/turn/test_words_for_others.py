@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from support.flows.flow_stage import OWNER, Talk
 
+from internal.agents.prompts import newest_lines
 from internal.flows.turn.discretion import Discretion, OrderText
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import OfflineEmbedder
@@ -117,3 +118,15 @@ async def test_the_latest_lines_stay_where_nobody_and_no_text_is_named(discreet:
     await discreet.flow().answer(await discreet.ask("Let's talk about something else for a while"))
     dialogue = " ".join(line.text for line in discreet.responder.asked[-1].dialogue)
     assert ("diabetes" in dialogue, "motorbikes" in dialogue) == (True, True)
+
+
+async def test_a_line_whose_answer_is_left_out_is_no_part_of_the_question(discreet: Talk) -> None:
+    """The model would answer it once more, together with the order."""
+    for _ in range(3):  # beyond the latest lines, which an order may lean on
+        await discreet.exchange("Tom fixes old motorbikes in his garage", "His insulin keeps him going, you said.")
+    order = "Write my boss which motorbikes Tom has fixed"
+    await discreet.flow().answer(await discreet.ask(order))
+    dialogue = discreet.responder.asked[-1].dialogue
+    assert [line.text for line in dialogue].count("Tom fixes old motorbikes in his garage") >= 3
+    assert not any("keeps him going" in line.text for line in dialogue)
+    assert [line.text for line in newest_lines(dialogue)] == [order]
