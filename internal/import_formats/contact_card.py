@@ -1,9 +1,9 @@
 """Reads the card of an address book: names, phones, mails, relations and so on, each with its line."""
 
 import re
-from calendar import monthrange
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final, Literal
 
 from internal.import_formats.model import clean
@@ -158,15 +158,16 @@ def _label(one: Property, card: Card) -> str:
 
 
 def _day(one: Property) -> str:
-    """The day of a property; empty for an impossible one such as 31 April."""
+    """The day of a property; empty for an impossible one such as 31 April or 29 February 1985."""
     found = _DATE.fullmatch(one.value.strip())
-    if found is None or not 1 <= int(found["month"]) <= 12:
+    if found is None:
         return ""
-    if not 1 <= int(found["day"]) <= monthrange(_LEAP_YEAR, int(found["month"]))[1]:
+    unknown = found["year"] in ("--", "0000", one.param("X-APPLE-OMIT-YEAR"))
+    try:
+        date(_LEAP_YEAR if unknown else int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
         return ""
-    omitted = one.param("X-APPLE-OMIT-YEAR")
-    year = found["year"]
-    return f"{'-' if year in ('--', omitted) else year}-{found['month']}-{found['day']}"
+    return f"{'-' if unknown else found['year']}-{found['month']}-{found['day']}"
 
 
 def _telegram(card: Card) -> tuple[str | None, int | None]:

@@ -125,6 +125,11 @@ def test_googles_csv_of_both_kinds_is_read(name: str, people: list[str], relatio
         ("ANNIVERSARY:20100605", ["2010-06-05"]),
         ("X-MS-ANNIVERSARY;VALUE=DATE:20100605", ["2010-06-05"]),
         ("ANNIVERSARY:20100431", []),
+        ("ANNIVERSARY:1985-02-29", []),
+        ("ANNIVERSARY:1984-02-29", ["1984-02-29"]),
+        ("ANNIVERSARY:--0229", ["--02-29"]),
+        ("ANNIVERSARY:0000-02-29", ["--02-29"]),
+        ("ANNIVERSARY;X-APPLE-OMIT-YEAR=1985:1985-02-29", ["--02-29"]),
     ],
 )
 def test_an_anniversary_is_read_as_each_program_writes_it(lines: str, day: list[str]) -> None:

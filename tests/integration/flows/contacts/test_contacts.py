@@ -97,6 +97,23 @@ async def test_the_same_person_is_known_again(book: Book, again: tuple[str, ...]
     assert await outcomes(book, vcard(*again)) == [outcome]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        vcard("FN:Anna Lee", "BDAY:1985-02-29") + vcard("FN:Ben Roe", "BDAY:1984-02-29"),
+        "First Name,Last Name,Birthday\nAnna,Lee,1985-02-29\nBen,Roe,1984-02-29\n",
+    ],
+)
+async def test_a_card_with_a_day_that_its_year_has_not_is_taken_without_it(book: Book, text: str) -> None:
+    """In a review too, and beside good cards, whose days are kept."""
+    for dry_run in (True, False):
+        seen = await book.text(text, dry_run=dry_run)
+        assert [(one.name, one.outcome) for one in seen.reviewed] == [("Anna Lee", "new"), ("Ben Roe", "new")]
+    now = book.stage.talk.clock.now()
+    days = await book.stage.talk.read(lambda c: occasions.of_owner(c, OWNER, now=now))
+    assert [(one.name, one.month, one.day, one.year) for one in days] == [("Ben Roe", 2, 29, 1984)]
+
+
 async def test_who_may_be_the_same_is_asked_about(book: Book) -> None:
     """A short form is no proof: somebody new is added, and the owner has a suggestion to merge."""
     await book.text(vcard("FN:Александр Иванов"))
