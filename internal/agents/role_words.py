@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from internal.language.facts.kin_questions import ASKS
 from internal.language.kinship.kinds import Kin, kin_of_word
-from internal.language.kinship.words import relations
+from internal.language.kinship.words import FORMER, relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions
@@ -15,6 +16,8 @@ from internal.language.text.patterns import ANOTHER
 from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Person, names_of
 from internal.text_caches import cached
+
+_FORMER: Final = FORMER - {"old", "previous"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,20 @@ def roles_of(text: str) -> frozenset[str]:
     """The dictionary forms of all role words of a text."""
     found = tokens(ANOTHER.sub(" ", text))
     return frozenset(role.word for token in found for role in relations().get(token.key, ()))
+
+
+def people_called(about: str, people: Sequence[Person]) -> tuple[int, ...]:
+    """The ids of the people whom the owner calls so: "my sister", "my former boss"; for the language process."""
+    roles, former = roles_of(about), _is_former(about)
+    if not roles and not former:
+        return ()
+    own = [(one, calling(one)) for one in people]
+    called = [one.id for one, call in own if not roles or roles & (call.roles | call.loose)]
+    return tuple(one.id for one, _ in own if one.id in called and _is_former(one.bio) == former)
+
+
+def _is_former(text: str) -> bool:
+    return any(token.key in _FORMER for token in tokens(text))
 
 
 def says_more_than_names(person: Person) -> bool:

@@ -12,6 +12,7 @@ from internal.access.model import User
 from internal.flows.companion.contacts import open_with
 from internal.flows.companion.occasions import UpcomingOccasion, coming, local_day
 from internal.flows.views.person_mentions import mentions_of
+from internal.flows.views.status import only_asks
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact, FactFilter
@@ -64,7 +65,8 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
         one.message_id for one in tasks.of_lines(connection, user.user_id, [line.message_id or "" for line in own])
     }
     stated = {one.fact.rstrip(".") for one in known}
-    fresh = {line.quote: line for line in own if line.message_id not in orders and line.quote.rstrip(".") not in stated}
+    said = [line for line in own if line.message_id not in orders and not only_asks(line.quote)]
+    fresh = {line.quote: line for line in said if line.quote.rstrip(".") not in stated}
     newest = sorted(fresh.values(), key=lambda line: line.at, reverse=True)
     today = local_day(user, now)
     shown: dict[str, UpcomingOccasion] = {}

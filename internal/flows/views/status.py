@@ -57,9 +57,10 @@ def reading_state(connection: Connection, user_id: int) -> Literal["reading", "w
 
 def _unpublished(connection: Connection, user_id: int) -> int:
     said = messages_shown(connection, user_id, own_words(dialogue.unpublished_messages(connection, user_id)))
-    return sum(not _only_asks(message.content) for message in said)
+    return sum(not only_asks(message.content) for message in said)
 
 
-def _only_asks(text: str) -> bool:
+def only_asks(text: str) -> bool:
+    """Whether every sentence of a text is a question or an order."""
     asked = [text[start:end] for start, end in sentence_spans(text)]
     return bool(asked) and all(map(asks_plainly, asked))

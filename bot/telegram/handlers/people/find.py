@@ -91,6 +91,17 @@ async def name_similarities(name: str, user: User, services: Services) -> dict[i
     return {person.id: boosts[person.id] for person in known if boosts.get(person.id, 0.0) >= NAMED}
 
 
+async def called(name: str, user: User, services: Services) -> list[Person]:
+    """The people whom the owner calls so, by a relation to him: "my sister". Empty without the language tools."""
+    known = await services.read(lambda c: repository.listing(c, user.user_id))
+    try:
+        ids = await services.names.called(name, known)
+    except (ModelUnavailable, LanguageCallFailed):
+        log.warning("relations_unavailable", exc_info=True)
+        return []
+    return [person for person in known if person.id in ids]
+
+
 async def _exact(name: str, user: User, services: Services) -> list[Person]:
     return await services.read(lambda c: service.identified(c, user.user_id, name, limit=SHOWN))
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import OSA
 
-from internal.agents.role_words import calling, roles_of
+from internal.agents.role_words import people_called
 from internal.flows.tasks.find_reminders import Reminder
 from internal.language.commands.amendments import amended, amending
 from internal.language.commands.claims import find_claims, task_of
@@ -23,21 +23,19 @@ from internal.language.commands.vocabulary import (
     forms,
 )
 from internal.language.dates.units import blank_out, fold
-from internal.language.kinship.words import FORMER
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.search.terms import english_stem
 from internal.language.tasks.completion import find_completions, find_move, only_about
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.slang import spell_out
-from internal.language.text.spelling import Language, text_language, tokens
+from internal.language.text.spelling import Language, text_language
 from internal.people.model import Person, names_of
 
 Kind = Literal[CommandKind, "done", "show"]
 
 MOST: Final = 5
 """Commands of one turn; more are a pasted text."""
-_FORMER: Final = FORMER - {"old", "previous"}
 _LEAST_LETTERS: Final = 5
 _OF_PEOPLE: Final = frozenset({"brief", "agenda", "shared"})
 """Pages for which a message may name somebody: a question about one birthday asks for no list."""
@@ -282,16 +280,7 @@ def _people(about: str, words: Sequence[str], people: Sequence[Person]) -> tuple
     most = max(boosts.values(), default=0.0)
     if most >= NAMED:
         return tuple(one for one, boost in boosts.items() if boost == most)
-    roles, former = roles_of(about), _is_former(about)
-    if not roles and not former:
-        return ()
-    own = [(one, calling(one)) for one in people]
-    called = [one.id for one, call in own if not roles or roles & (call.roles | call.loose)]
-    return tuple(one.id for one, _ in own if one.id in called and _is_former(one.bio) == former)
-
-
-def _is_former(text: str) -> bool:
-    return any(token.key in _FORMER for token in tokens(text))
+    return people_called(about, people)
 
 
 def _without(text: str, commands: Sequence[Command]) -> str:

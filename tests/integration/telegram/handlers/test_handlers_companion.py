@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -10,15 +11,17 @@ from support.interfaces.handler_stage import World, only
 
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language
+from internal.dialogue import repository as dialogue
 from internal.flows.companion.scheduler import DIGEST
 from internal.graph import store
-from internal.knowledge import service as knowledge
+from internal.knowledge import episode_repository as episodes, service as knowledge
 from internal.knowledge.claims.changes import NewClaim
 from internal.knowledge.facts import occasions
-from internal.knowledge.model import AUDIENCE, FactFilter
-from internal.people import service as people
+from internal.knowledge.model import AUDIENCE, Episode, FactFilter, Segment
+from internal.people import repository as people_repository, service as people
 from internal.people.model import Person
 from internal.people.service import TelegramAccount
+from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import TaskKind
 
@@ -72,6 +75,46 @@ async def test_a_brief_is_asked_for_by_name(world: World, lang: Language) -> Non
     assert only(await world.send("/brief", 2)).force_reply
     assert "Anna likes peonies" in only(await world.send("Anna", 2)).text
     assert "Zed" in only(await world.send("/brief Zed", 2)).text
+
+
+@pytest.mark.parametrize(
+    ("bio", "asked", "other"),
+    [
+        ("Anna is my sister.", ("my sister", "sister", "My sister."), "my brother"),
+        ("Моя мама Анна.", ("мама", "мамы", "моей маме"), "папа"),
+        ("Анна — моя сестра.", ("моя сестра", "моей сестры", "сестру"), "бывшая сестра"),
+        ("Анна — моя сестра.", ("моя сестра", "моєї сестри"), "мій брат"),
+    ],
+)
+async def test_a_brief_is_asked_for_by_a_relation(world: World, bio: str, asked: Sequence[str], other: str) -> None:
+    """In any case, also in the answer to the question; a relation that nobody has is said to be unknown."""
+    await world.admit(2, "Taras")
+    found, now = await anna(world), world.clock.now()
+    await world.write(lambda c: people.edit(c, 2, found.id, {"bio": bio}, now=now))
+    for words in asked:
+        assert "Anna likes peonies" in only(await world.send(f"/brief {words}", 2)).text, words
+    await world.send("/brief", 2)
+    assert "Anna likes peonies" in only(await world.send(asked[0], 2)).text
+    assert other in only(await world.send(f"/brief {other}", 2)).text
+
+
+async def test_a_brief_quotes_what_was_said_and_not_what_was_asked(world: World) -> None:
+    """A question beside a statement stays with it."""
+    await world.admit(2, "Taras")
+    found, now = await anna(world), world.clock.now()
+    lines = ("Who is Anna's son to me?", "а кто такая Анна", "Anna moved to Lviv. Where did she live before?")
+
+    def said(connection: Connection) -> None:
+        ids = [dialogue.add(connection, 2, "user", line, now=now).id for line in lines]
+        episode = Episode(2, new_id(), "message", "dialogue", "", "", None, now, now)
+        episodes.add_episode(connection, episode, [Segment(n, now, None, one) for n, one in enumerate(ids, 1)])
+        people.note_mentions(connection, 2, episode.id, {found.id: [now]}, now=now)
+        sources = dict(enumerate(ids, 1))
+        people_repository.add_evidence(connection, 2, found.id, episode.id, sources, operation="created", run_id=None)
+
+    await world.write(said)
+    text = only(await world.send("/brief Anna", 2)).text
+    assert [line for line in lines if line in text] == [lines[-1]]
 
 
 @pytest.mark.parametrize(("lang", "wedding"), [("en", "wedding"), ("ru", "свадьба"), ("uk", "весілля")])

@@ -10,6 +10,7 @@ from support.interfaces.handler_stage import World, only
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.errors import ModelUnavailable
+from internal.people.model import Person
 
 
 def text(key: str, **values: str | int) -> str:
@@ -98,6 +99,9 @@ class NoNames:
     async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
         raise ModelUnavailable("the language process is closed")
 
+    async def called(self, text: str, people: Sequence[Person]) -> Sequence[int]:
+        raise ModelUnavailable("the language process is closed")
+
 
 async def test_without_the_language_tools_exact_names_are_found(world: World, caplog: pytest.LogCaptureFixture) -> None:
     """Their outage costs the other forms, not the command."""
@@ -105,4 +109,5 @@ async def test_without_the_language_tools_exact_names_are_found(world: World, ca
     world.use(names=NoNames())
     assert only(await world.send("/person Маша")).text.startswith("Маша")
     assert only(await world.send("/person Машу")).text == text("person-unknown", name="Машу")
+    assert only(await world.send("/brief my sister")).text == text("person-unknown", name="my sister")
     assert "name_forms_unavailable" in caplog.text
