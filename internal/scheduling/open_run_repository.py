@@ -53,7 +53,10 @@ def any_alongside(connection: Connection, run: Run, agent: str) -> bool:
     return connection.execute(select(runs.c.id).where(*same_slice).limit(1)).first() is not None
 
 
-def any_replied(connection: Connection, user_id: int, agents: Collection[str]) -> bool:
-    """Whether a reply to one of these agents is about to be applied."""
-    its = (runs.c.user_id == user_id) & runs.c.agent.in_(list(agents)) & (runs.c.state == RunState.REPLIED)
-    return connection.execute(select(runs.c.id).where(its).limit(1)).first() is not None
+def any_next_replied(connection: Connection, user_id: int, agents: Collection[str]) -> bool:
+    """Whether a reply to one of these agents is applied next.
+
+    A repetition whose reply is stored may stand behind newer runs, which are made first: nothing waits for it.
+    """
+    heads = (run for agent in agents for run in _open_of(connection, user_id, agent, most=1))
+    return any(run.state == RunState.REPLIED for run in heads)

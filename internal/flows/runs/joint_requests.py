@@ -51,7 +51,7 @@ class Together:
     def waits(self, connection: Connection, run: Run) -> bool:
         """Whether a run must wait: the first agent until the others have applied, the others for its reply."""
         if run.agent == self._first and run.state == RunState.DUE:
-            return open_runs.any_replied(connection, run.user_id, self._others)
+            return open_runs.any_next_replied(connection, run.user_id, self._others)
         return (
             run.agent in self._others
             and run.state == RunState.DUE
