@@ -309,9 +309,10 @@ class App:
         self.lock.renew()
 
     async def _embed_due(self) -> None:
-        """Embeds messages, call by call for another process may take over: full calls go on, of small ones a few.
+        """Embeds what is due, messages call by call, until nothing is left or another process leads.
 
-        While people write, each call finds a text or two; the next tick finds more together.
+        After SMALL_CALLS calls that were not full it stops: while people write, each call finds a text or two, and the
+        next tick finds more together.
         """
         small = 0
         while small < SMALL_CALLS:

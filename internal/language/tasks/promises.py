@@ -27,6 +27,8 @@ _ROLE: Final = pattern(
 _ACTS_FOR_OWNER: Final = re.compile(r"([A-Z][a-z]{2,})\b(?=(?:'ll|'s| will| is)\s.*\b(?:me|us|my|our)\b)")
 """An unknown name at the beginning of an English sentence: "Petra is bringing my book back"."""
 _LENT: Final = pattern(any_of("lent"))
+_BORROWER: Final = re.compile(r"\s+(?:(?:my|своей|своему|своїй|своєму)\s+)?([^\W\d_][\w'-]*)")
+"""The first word of whom something was lent to, right after the verb."""
 _VOWED: Final = pattern(rf"\b(?:{any_of('vowed')})\b(?:\s+(?:me|us|мне|нам|мені)\b)?")
 _SAID: Final = pattern(rf"\b(?:{any_of('said')})\b(?:\s+(?:мне|нам|мені)\b)?")
 _OWES: Final = pattern(rf"\b(?:owes?|owed)\s+(?:me|us)\b|\b(?:{any_of('owes')})\b(?:\s+(?:мне|нам|мені)\b)?")
@@ -95,11 +97,7 @@ def find_promised(text: str, at: datetime, language: Language) -> list[Promised]
 def _lent(sentence: str, at: datetime, language: Language) -> Promised | None:
     """What the owner lent somebody: "lent Alun my drill"."""
     match = _LENT.search(fold(sentence))
-    after = (
-        re.compile(r"\s+(?:(?:my|своей|своему|своїй|своєму)\s+)?([^\W\d_][\w'-]*)").match(sentence, match.end())
-        if match
-        else None
-    )
+    after = _BORROWER.match(sentence, match.end()) if match is not None else None
     if match is None or after is None or not (after[1][:1].isupper() or dative(after[1])):
         return None
     time = find_time(sentence, at, language)
