@@ -88,9 +88,10 @@ class _Pending(Generic[T]):
 class Database:
     """A store with one writing connection and several readers.
 
-    Units of work that wait while another is being written share the next commit, each behind its own savepoint:
-    one that raises is undone alone. A result is returned only after its commit is durable. On an engine with several
-    writers a unit of work may run more than once before it is committed once, so it may change nothing but the store.
+    Units of work that wait while another is being written share the next commit. If one of them raises, all are undone
+    and run again, each behind its own savepoint, so that only that one stays undone. A result is returned only after
+    its commit is durable. So a unit of work may run more than once before it is committed once, and may change nothing
+    but the store.
     Reads that are asked for together share a snapshot.
     """
 
@@ -318,17 +319,20 @@ class Database:
     ) -> list[UnitOutcome]:
         points = [item.point for item in group if item.point]
         crash_if_asked(points, "before")
-        alone = None if savepoints or len(group) > 1 else group[0].scope
-        self._engine.begin(connection, alone)
+        alone = len(group) == 1 and not savepoints
+        outcomes = list[UnitOutcome]()
+        self._engine.begin(connection, group[0].scope if alone else None)
         try:
-            if alone is None:
-                outcomes = [self._run_savepoint(connection, item) for item in group]
-            else:
-                outcomes = [self._run(connection, group[0])]
-            if alone is not None and outcomes[0].error is not None:
+            for item in group:
+                if not alone:
+                    self._engine.enter_scope(connection, item.scope)
+                outcomes.append((self._run_savepoint if savepoints else self._run)(connection, item))
+                if outcomes[-1].error is None or savepoints:
+                    continue
                 roll_back(self._engine, connection)
-                # Only a transaction that commits is known to have seen no conflicting write.
-                return self._commit_together(connection, group, savepoints=True) if self.shared else outcomes
+                if alone and not self.shared:  # else only a transaction that commits surely saw no conflicting write
+                    return outcomes
+                return self._commit_together(connection, group, savepoints=True)
             crash_if_asked(points, "during")
             self._engine.commit(connection)
         except BaseException:
@@ -338,7 +342,7 @@ class Database:
         return outcomes
 
     def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> UnitOutcome:
-        self._engine.savepoint(connection, item.scope)
+        self._engine.at_once(connection, "SAVEPOINT unit")
         outcome = self._run(connection, item)
         if outcome.error is not None:
             self._engine.at_once(connection, "ROLLBACK TO SAVEPOINT unit")

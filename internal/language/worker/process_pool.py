@@ -283,10 +283,9 @@ class _Child:
         assert process.stdout is not None
         try:
             while True:
-                length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
-                number = int.from_bytes(await process.stdout.readexactly(NUMBER_BYTES), "big")
-                answer = self._answers.get(number)
-                result = pickle.loads(await process.stdout.readexactly(length))
+                head = await process.stdout.readexactly(LENGTH_BYTES + NUMBER_BYTES)
+                result = pickle.loads(await process.stdout.readexactly(int.from_bytes(head[:LENGTH_BYTES], "big")))
+                answer = self._answers.get(int.from_bytes(head[LENGTH_BYTES:], "big"))
                 if answer is not None and not answer.done():
                     answer.set_result(result)
         except (asyncio.IncompleteReadError, ConnectionError):

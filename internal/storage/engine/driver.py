@@ -44,7 +44,7 @@ class Engine(Protocol):
     def begin(self, connection: Connection, alone: str | None) -> None:
         """Begins a transaction that sees and changes the store as if it ran alone.
 
-        `alone` is the scope of its only unit of work, which then needs no savepoint.
+        `alone` is the scope of its only unit of work.
         """
 
     def commit(self, connection: Connection) -> None:
@@ -53,8 +53,8 @@ class Engine(Protocol):
     def begin_reading(self, connection: Connection, scope: str) -> None:
         """Begins a transaction over one snapshot of the store, limited to `scope`."""
 
-    def savepoint(self, connection: Connection, scope: str) -> None:
-        """Opens the savepoint `unit` of a unit of work that may reach the rows of `scope`."""
+    def enter_scope(self, connection: Connection, scope: str) -> None:
+        """Limits what follows to the rows of `scope`, until the next scope or the end of the transaction."""
 
     def at_once(self, connection: Connection, statement: str) -> None:
         """Runs a statement that begins or ends something and returns nothing."""

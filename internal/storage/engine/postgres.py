@@ -225,8 +225,8 @@ class PostgresEngine:
     def begin_reading(self, connection: Connection, scope: str) -> None:
         _at_once(connection, f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_scoped(scope)}")
 
-    def savepoint(self, connection: Connection, scope: str) -> None:
-        _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
+    def enter_scope(self, connection: Connection, scope: str) -> None:
+        _at_once(connection, _scoped(scope))
 
     def at_once(self, connection: Connection, statement: str) -> None:
         _at_once(connection, statement)

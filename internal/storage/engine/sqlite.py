@@ -141,8 +141,8 @@ class SqliteEngine:
     def begin_reading(self, connection: Connection, scope: str) -> None:
         self.at_once(connection, "BEGIN")
 
-    def savepoint(self, connection: Connection, scope: str) -> None:
-        self.at_once(connection, "SAVEPOINT unit")
+    def enter_scope(self, connection: Connection, scope: str) -> None:
+        pass
 
     def at_once(self, connection: Connection, statement: str) -> None:
         """Executes by the driver itself: SQLAlchemy takes ten times as long, and a message needs dozens."""
