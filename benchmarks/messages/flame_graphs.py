@@ -73,18 +73,12 @@ async def _spy_on(pid: int, out: Path) -> asyncio.subprocess.Process:
 
 
 async def question(folder: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.search.context_assembly",
-        "--sizes",
-        "10000",
-        "--small",
-        "0",
-        "--rounds",
-        "60",
-    ]
-    await _twice(folder / "question", command)
+    with tempfile.TemporaryDirectory() as filled:
+        sizes = ("--sizes", "10000", "--small", "0", "--folder", filled)
+        command = [sys.executable, "-m", "benchmarks.search.context_assembly", *sizes, "--rounds"]
+        filling = await asyncio.create_subprocess_exec(*command, "1", cwd=ROOT, stdout=subprocess.DEVNULL)
+        await filling.wait()  # so that the graph does not show how the messages were made
+        await _twice(folder / "question", [*command, "200"])
 
 
 async def fragment(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Messages per second through the whole path, and the time each spends in our code.
 
-    python -m benchmarks.messages.throughput [--messages 500] [--people 20]
+    python -m benchmarks.messages.throughput [--messages 500] [--people 20] [--without-pause]
 
 Update -> inbox -> turn -> people recalled -> model -> outbox -> sent. The bot is a real process with its database on
 disk; Telegram and a model that answers at once by script are another, all over HTTP on loopback. Every user knows some
@@ -194,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Messages a second through the whole path, against bare commits.")
     parser.add_argument("--messages", type=int, default=500)
     parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--without-pause", action="store_true", help="only users who never pause")
     options = parser.parse_args()
     print(circumstances())
     columns = ("users", 6), ("pause, s", 9), ("messages", 9), ("per s", 10), ("commits/s", 11), ("ratio", 8)
@@ -201,6 +202,8 @@ def main() -> None:
     rest = ("CPU, ms", 8), ("load, ms", 9), ("calls", 7)
     print("".join(f"{name:>{width}}" for name, width in (*columns, *waits, *rest)))
     for users, pause in CASES:
+        if pause and options.without_pause:
+            continue
         measured = asyncio.run(measure(users, pause, options.messages, options.people))
         print(_row(measured), flush=True)
         if not pause:
