@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import ssl
+import tempfile
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 # Where a test embeds in its own process, threads that wait for each other in a loop would take ten times the processor.
@@ -25,6 +28,11 @@ import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, ta
 import internal.llm.transport
 
 os.environ |= NO_DICTIONARIES
+
+# Files of the tests are in memory where there is room: on a disk every commit of a store waits for it.
+_IN_MEMORY, _ROOM_BYTES = Path("/dev/shm"), 4 * 2**30
+if "TMPDIR" not in os.environ and _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free > _ROOM_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 # No test may reach a real model provider: it would cost money and make the suite depend on the network.
 internal.llm.transport.ALLOW_MODEL_REQUESTS = False

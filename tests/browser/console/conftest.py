@@ -9,6 +9,7 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Browser
 from support.product.console_product import ANNA, BOT_TOKEN, KEY, House, Lodger, Opened, furnish
+from support.product.program import NO_DICTIONARIES
 from support.product.screenshot import chromium
 
 from bot.runtime.headless import open_alone
@@ -24,7 +25,8 @@ async def house(tmp_path_factory: Any) -> AsyncIterator[House]:
     """Everything that serves and nothing that talks: two owners live here, see `furnish`."""
     config = load(
         None,
-        {
+        NO_DICTIONARIES
+        | {
             "LAPLACED_DATA_DIR": str(tmp_path_factory.mktemp("house") / "data"),
             "LAPLACED_SERVER__PORT": "0",
             "LAPLACED_SERVER__API_KEY": KEY,
