@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,12 +50,24 @@ class Started:
 
 
 @asynccontextmanager
-async def answering(users: int, *, store: str = "", count: bool = False, window: str = "0s") -> AsyncIterator[Started]:
-    """A warm bot. `store` is the address of an empty PostgreSQL database; in a `window` answers are prepared."""
+async def answering(
+    users: int,
+    *,
+    store: str = "",
+    count: bool = False,
+    window: str = "0s",
+    more: Callable[[Path], Awaitable[None]] | None = None,
+) -> AsyncIterator[Started]:
+    """A warm bot. `store` is the address of an empty PostgreSQL database; in a `window` answers are prepared.
+
+    `more` adds other owners to the SQLite file before the bot starts.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder, ids = Path(name), range(FIRST_USER, FIRST_USER + users)
         (folder / "data").mkdir(mode=0o700)
         await acquaint(store or folder / "data/laplaced.db", ids, KNOWN)
+        if more is not None:
+            await more(folder / "data/laplaced.db")
         async with ScriptedModel(piece=1000) as model, InstantTelegram() as telegram:
             for agent, answer in ANSWERS.items():
                 model.always(f"instant/{agent}", answer)

@@ -221,10 +221,10 @@ class Living:
     async def quarter(self, rounds: int) -> Quarter:
         """What it takes now; each question of recall is asked so often."""
         recall, app = Timed(), self.app
-        await app.recall(OWNER, RECALLS[0], 10)
+        await app.searches.overview(OWNER, RECALLS[0], 10)
         for _ in range(rounds):
             for question in RECALLS:
-                await recall.of(app.recall(OWNER, question, 10))
+                await recall.of(app.searches.overview(OWNER, question, 10))
         messages = await app.database.read(lambda c: count(c, "messages"))
         await app.database.exclusive(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
         write, asked = self.writing.medians(), recall.medians()

@@ -254,7 +254,8 @@ class Life:
         topics = [self._chance.randrange(TOPICS) for _ in chosen]
         texts = [self.language.text(topic, self._chance.randint(5, 9), self._chance) for topic in topics]
         named = [(f"{self.owner}n{number}", words) for number, words in zip(chosen, texts, strict=True)]
-        self._nodes(connection, [(node_id, "Memory", {"content": " ".join(words)}) for node_id, words in named])
+        given = ((node_id, " ".join(words)) for node_id, words in named)
+        self._nodes(connection, [(one, "Memory", {"content": text, "summary": text}) for one, text in given])
         self._findable(connection, "node", named, topics)
 
     def _nodes(self, connection: Connection, texts: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
