@@ -51,19 +51,23 @@ async def build(context: PageContext) -> None:
     style("graph")
     request = ui.context.client.request
     node = request.query_params.get("node", "") if request is not None else ""
-    if node:
-        first = [await _around(context, node, {})]
+    first, kept = await asyncio.gather(
+        _beginning(context, node), context.rest.get("/graph/communities", user_id=context.user_id)
+    )
+    if first:
+        _Explorer(context, first, kept["communities"])
     else:
-        found = (await context.rest.get("/graph/beginnings", user_id=context.user_id, limit=_BEGINNINGS))["nodes"]
-        if not found:
-            empty_list("hub", context.say("graph-empty"), context.say("graph-empty-text"))
-            return
-        first = list(await asyncio.gather(*(_around(context, one["id"], {}) for one in found)))
-    kept = await context.rest.get("/graph/communities", user_id=context.user_id)
-    explorer = _Explorer(context, kept["communities"])
-    # The browser has the component only once it is loaded.
-    await ui.context.client.connected(timeout=30)
-    explorer.run_method("loaded", first, True)
+        empty_list("hub", context.say("graph-empty"), context.say("graph-empty-text"))
+
+
+async def _beginning(context: PageContext, node: str) -> list[Json]:
+    """The neighbours of the nodes to begin with: of `node`, if it is named. Raises Trouble."""
+    found = (
+        [{"id": node}]
+        if node
+        else (await context.rest.get("/graph/beginnings", user_id=context.user_id, limit=_BEGINNINGS))["nodes"]
+    )
+    return list(await asyncio.gather(*(_around(context, one["id"], {}) for one in found)))
 
 
 async def _around(context: PageContext, node: str, asked: Json) -> Json:
@@ -83,7 +87,7 @@ async def _around(context: PageContext, node: str, asked: Json) -> Json:
 class _Explorer(ui.element, component="graph.js"):
     """Fetches what the browser asks for; the browser holds what is shown."""
 
-    def __init__(self, context: PageContext, communities: Sequence[Json]) -> None:
+    def __init__(self, context: PageContext, beginning: Sequence[Json], communities: Sequence[Json]) -> None:
         super().__init__()
         self._context, say = context, context.say
         words = {_camel(name): say(f"graph-{name}") for name in _WORDS} | {"close": say("close")}
@@ -100,7 +104,7 @@ class _Explorer(ui.element, component="graph.js"):
         for n, one in enumerate(communities):
             one["tone"], circle = f"tone-{n % 8}", one["circle"]
             one["name"] = f"{say(f'circle-{circle}')}: {one['name']}" if circle else one["name"]
-        self._props["communities"] = list(communities)
+        self._props["communities"], self._props["beginning"] = list(communities), list(beginning)
         self._props["locale"], self._props["zone"] = say.language, str(say.zone)
         self._props["profile"] = context.at("/people", person="PERSON")
         self.on("load", self._load)

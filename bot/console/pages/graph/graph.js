@@ -13,7 +13,7 @@ const short = (text, most) => (text.length > most ? text.slice(0, most - 1).trim
 
 export default {
   mixins: [stage],
-  props: ["words", "labels", "relations", "kinds", "communities", "locale", "zone", "profile"],
+  props: ["words", "labels", "relations", "kinds", "communities", "beginning", "locale", "zone", "profile"],
   emits: ["load", "search", "sources"],
   template: `
     <div :class="['graph', { 'details-open': chosen && opened }]">
@@ -155,6 +155,7 @@ export default {
     off() { this.arrange(); },
     listed(on) { if (!on) this.$nextTick(() => this.fit()); },
   },
+  mounted() { this.loaded(this.beginning, true); },
   unmounted() { cancelAnimationFrame(this.turning); },
   methods: {
     brief: short,
