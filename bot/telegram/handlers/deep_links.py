@@ -53,8 +53,8 @@ async def _fact(fact_id: str, chat: Chat, services: Services) -> None:
 async def _task(task_id: str, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     task = await services.read(lambda c: tasks.task(c, user.user_id, task_id))
-    name = await services.read(lambda c: actions.person_name(c, task))
-    await chat.say(*task_text.card(user, task, now, name))
+    context = await services.read(lambda c: actions.context_of(c, task))
+    await chat.say(*task_text.card(user, task, now, context))
 
 
 _OPEN: Final[Mapping[str, Callable[[str, Chat, Services], Awaitable[None]]]] = {

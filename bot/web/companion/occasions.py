@@ -1,6 +1,8 @@
 """`/occasions` and the calendar that other programs subscribe to; `/today`: the days ahead."""
 
-from datetime import date, timedelta
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Annotated, Self
 
 from fastapi import Query, Response
@@ -9,7 +11,7 @@ from sqlalchemy import Connection
 
 from bot.web.activity.tasks import TaskOut
 from bot.web.graph.schemas import EvidenceOut
-from bot.web.http.fields import UserId
+from bot.web.http.fields import UserId, filled
 from bot.web.http.owners import Owners
 from bot.web.http.routers import KEYED, READING, APIRouter
 from internal.access import repository as users
@@ -17,9 +19,11 @@ from internal.errors import NotFound
 from internal.flows.companion import calendar
 from internal.flows.companion.occasions import UpcomingOccasion, coming, local_day, title
 from internal.flows.companion.today import agenda
+from internal.flows.visibility.messages import statements
 from internal.knowledge import service as knowledge
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
+from internal.tasks.model import Task
 
 
 class OccasionOut(BaseModel):
@@ -88,6 +92,26 @@ def occasions_router(database: Database, clock: Clock, owners: Owners) -> APIRou
     return router
 
 
+class StatementOut(BaseModel):
+    """The owner's words that state a task."""
+
+    message_id: str
+    at: datetime
+    quote: str
+
+
+class AgendaTask(TaskOut):
+    """A task; `citations` are the words that state it, if they may be shown."""
+
+    citations: list[StatementOut]
+
+
+def _tasks_out(connection: Connection, user_id: int, found: Sequence[Task]) -> list[AgendaTask]:
+    shown = statements(connection, user_id, [one.message_id for one in found])
+    said = {key: StatementOut(message_id=key, at=one.timestamp, quote=one.content) for key, one in shown.items()}
+    return [filled(AgendaTask, one, citations=[said[key] for key in said if key == one.message_id]) for one in found]
+
+
 class OpenQuestion(BaseModel):
     id: str
     text: str
@@ -98,11 +122,11 @@ class TodayOut(BaseModel):
 
     first: date | None = None
     last: date | None = None
-    tasks: list[TaskOut] = []
+    tasks: list[AgendaTask] = []
     occasions: list[OccasionOut] = []
-    promises: list[TaskOut] = []
-    waiting: list[TaskOut] = []
-    contacts: list[TaskOut] = []
+    promises: list[AgendaTask] = []
+    waiting: list[AgendaTask] = []
+    contacts: list[AgendaTask] = []
     questions: list[OpenQuestion] = []
 
 
@@ -118,14 +142,15 @@ def today_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
         def read(connection: Connection) -> TodayOut:
             user = users.get(connection, user_id)
             found = agenda(connection, user, now=clock.now(), days=days)
+            out = partial(_tasks_out, connection, user_id)
             return TodayOut(
                 first=found.first,
                 last=found.last,
-                tasks=[TaskOut.of(one) for one in found.tasks],
+                tasks=out(found.tasks),
                 occasions=[OccasionOut.read(connection, user_id, user.lang, one) for one in found.occasions],
-                promises=[TaskOut.of(one) for one in found.promises],
-                waiting=[TaskOut.of(one) for one in found.waiting],
-                contacts=[TaskOut.of(one) for one in found.contacts],
+                promises=out(found.promises),
+                waiting=out(found.waiting),
+                contacts=out(found.contacts),
                 questions=[
                     OpenQuestion(id=one.id, text=str(one.properties.get("text", ""))) for one in found.questions
                 ],

@@ -1,5 +1,6 @@
 reminder = 🔔 { $text }
 reminder-late = 🔔 { $text } (it was due { $due })
+said = Your words, { $day }: “{ $quote }”
 together = 🔔 Several things at once:
 line = { $text }
 line-late = { $text } (due { $due })

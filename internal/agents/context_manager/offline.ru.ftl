@@ -1,5 +1,6 @@
 reminder = 🔔 { $text }
 reminder-late = 🔔 { $text } (срок был { $due })
+said = Твои слова, { $day }: «{ $quote }»
 together = 🔔 Сразу о нескольких делах:
 line = { $text }
 line-late = { $text } (срок { $due })

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
+from textwrap import shorten
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -16,12 +17,22 @@ phrase = partial(offline_phrase, "internal.agents.context_manager")
 LATE: Final = timedelta(minutes=10)
 """The delay from which a message states when something was due."""
 
+_QUOTE: Final = 120
+"""The most characters of the line in which the owner named a promise."""
+
 
 def notification_text(one: Notification, language: Language, timezone: str, now: datetime) -> str:
-    """The plain text of one notification; one with buttons keeps its words."""
+    """The plain text of one notification; a reminder of a promise quotes the line that names it."""
     if one.kind is not NotificationKind.REMINDER:
         return one.text
-    return _with_due("reminder", one, language, timezone, now)
+    text = _with_due("reminder", one, language, timezone, now)
+    if (said := one.payload.get("said")) is None:
+        return text
+    at, quote = (
+        datetime.fromisoformat(said[0]).astimezone(ZoneInfo(timezone)),
+        shorten(said[1], _QUOTE, placeholder="…"),
+    )
+    return f"{text}\n{phrase(language, 'said', quote=quote, day=day(at.date(), language))}"
 
 
 def together_text(several: Sequence[Notification], language: Language, timezone: str, now: datetime) -> str:

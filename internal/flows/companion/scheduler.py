@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User, UserState
+from internal.dialogue.model import Message
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import NotificationKind
 from internal.errors import ModelUnavailable
@@ -24,6 +25,7 @@ from internal.flows.companion.occasions import UpcomingOccasion, local_day
 from internal.flows.companion.today import Agenda, agenda
 from internal.flows.reflections.model import Reflection
 from internal.flows.reflections.service import Reflections
+from internal.flows.visibility.messages import statements
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import EvidenceLine, Fact
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -61,15 +63,21 @@ class Wording(Protocol):
     """Writes notifications as Markdown in the owner's language."""
 
     def occasion(
-        self, user: User, one: UpcomingOccasion, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
+        self,
+        user: User,
+        one: UpcomingOccasion,
+        today: date,
+        said: Message | None,
+        likes: Sequence[Fact],
+        gifts: Sequence[EvidenceLine],
     ) -> str:
-        """The line a week before, with tastes and past presents, or the line on the day."""
+        """The line a week before, with the words that name it, tastes and past presents, or the line on the day."""
 
     def nudge(self, user: User, task: Task, meant: LastContact, still_open: Sequence[Task], now: datetime) -> str:
         """The nudge to be in touch, with the last contact and what was open then."""
 
-    def digest(self, user: User, found: Agenda, now: datetime) -> str:
-        """The overview of the day."""
+    def digest(self, user: User, found: Agenda, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
+        """The overview of the day, and the buttons that open its lines, in Bot API form."""
 
     def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> tuple[str, Sequence[Any]]:
         """The reflections of the last weeks, each with its lines, and the buttons to dismiss them, in Bot API form."""
@@ -211,9 +219,13 @@ class CompanionScheduler:
         """Queues the overview of the day with the week's reflections, or these alone, once; nothing without either."""
         found, wording, payload = agenda(connection, user, now=now), self._wording(), dict[str, Any]()
         kind = NotificationKind.DIGEST if day and not found.empty else NotificationKind.REFLECTION
-        texts = [wording.digest(user, found, now)] if kind is NotificationKind.DIGEST else []
+        texts: list[str] = []
+        if kind is NotificationKind.DIGEST:
+            text, payload["buttons"] = wording.digest(user, found, now)
+            texts.append(text)
         if reflections:
-            text, payload["buttons"] = wording.reflections(user, reflections, now)
+            text, rows = wording.reflections(user, reflections, now)
+            payload["buttons"] = [*payload.get("buttons", ()), *rows]
             payload["messages"] = list(dict.fromkeys(line.message_id for one in reflections for line in one.sources))
             texts.append(text)
         if not texts:
@@ -248,17 +260,18 @@ class CompanionScheduler:
         likes = occasions.tastes(connection, user.user_id, one, now=now) if presents else []
         gifts = occasions.presents(connection, user, one) if presents else []
         lines = knowledge.evidence_of_fact(connection, user.user_id, one.occasion.fact_id)
-        message = next((line.message_id for line in lines if line.message_id), None)
+        shown = statements(connection, user.user_id, [line.message_id for line in lines])
+        said = next(iter(shown.values()), None)
         dedupe = f"occasion:{one.occasion.node_id}:{one.kind}:{one.on}:{'week' if ahead else 'day'}"
         sent = notifications.generate(
             connection,
             user.user_id,
             NotificationKind.OCCASION,
-            wording.occasion(user, one, today, likes, gifts),
+            wording.occasion(user, one, today, said, likes, gifts),
             now=now,
             dedupe=dedupe,
             ref_id=one.occasion.fact_id,
-            payload={"message": message, "person": one.person_id},
+            payload={"message": said.id if said is not None else None, "person": one.person_id},
             links={"fact": one.occasion.fact_id},
             source=SOURCE,
         )

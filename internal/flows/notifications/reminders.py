@@ -14,11 +14,12 @@ from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind
 from internal.errors import StorageError
 from internal.flows.sessions.lifecycle import withdraw_about
+from internal.flows.visibility.messages import statements
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.tasks import repository as tasks
-from internal.tasks.model import Task, next_firing, time_of_day
+from internal.tasks.model import Task, TaskKind, TaskOrigin, next_firing, time_of_day
 from internal.tasks.service import postponed_by_owner
 
 log = logging.getLogger(__name__)
@@ -110,6 +111,11 @@ class ReminderScheduler:
             "message": task.message_id,
             "episode": task.episode_id,
         }
+        overheard = task.origin is TaskOrigin.FRAGMENT or task.kind in (TaskKind.PROMISE, TaskKind.WAITING)
+        found = statements(connection, user.user_id, [task.message_id]).values() if overheard else ()
+        for said in found:
+            if said.forward is None:
+                payload["said"] = [said.timestamp.isoformat(), said.content]
         if keyboard := self._buttons(user, task):
             payload["buttons"] = keyboard
         if rows := self._together(user, task):

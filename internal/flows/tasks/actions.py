@@ -1,11 +1,14 @@
 """The owner's actions on tasks; they withdraw notifications about a task that were not sent yet."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from internal.dialogue.model import Message
 from internal.errors import NotFound, Refused
 from internal.flows.sessions.lifecycle import withdraw_about
+from internal.flows.visibility.messages import statements
 from internal.people import service as people
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskState
@@ -55,6 +58,18 @@ def drop(connection: Connection, user_id: int, task_id: str, author: TaskAuthor)
     service.task(connection, user_id, task_id)
     withdraw_about(connection, user_id, task_id, "deleted", author.now)
     service.drop(connection, user_id, [task_id], author.now)
+
+
+class TaskContext(NamedTuple):
+    """The name of the person a task is about, and the message that states the task, if it may be shown."""
+
+    person: str | None
+    said: Message | None
+
+
+def context_of(connection: Connection, task: Task) -> TaskContext:
+    said = statements(connection, task.user_id, [task.message_id]).get(task.message_id or "")
+    return TaskContext(person_name(connection, task), said)
 
 
 def person_name(connection: Connection, task: Task) -> str | None:

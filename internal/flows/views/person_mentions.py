@@ -13,6 +13,7 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge.facts.citations import evidence_lines
 from internal.knowledge.model import Episode, EvidenceLine
 from internal.people.model import Person
+from internal.storage import evidence
 from internal.storage.forgetting.forgettings import EVERYTHING, pending
 
 
@@ -31,6 +32,14 @@ class MentionPage:
     page: Sequence[EpisodeMention]
     count: int
     months: Sequence[tuple[str, int]]
+
+
+def profile_lines(connection: Connection, person: Person) -> list[EvidenceLine]:
+    """The lines from which a person's profile was made, oldest first, without those being forgotten."""
+    unseen, key = messages_to_forget(connection, person.user_id), str(person.id)
+    rows = evidence.rows(connection, person.user_id, "person", [key]).get(key, [])
+    lines = evidence_lines(connection, person.user_id, [row for row in rows if row.segment])
+    return sorted((one for one in lines if one.message_id not in unseen), key=lambda one: one.at)
 
 
 def mentions_of(

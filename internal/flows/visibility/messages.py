@@ -39,6 +39,12 @@ def messages_shown(connection: Connection, user_id: int, found: Iterable[Message
     return [one for one in found if not to_forget.has(one.id, one.timestamp)]
 
 
+def statements(connection: Connection, user_id: int, message_ids: Iterable[str | None]) -> dict[str, Message]:
+    """The messages with these ids that are not about to be forgotten, by id."""
+    found = dialogue.by_ids(connection, user_id, [one for one in message_ids if one])
+    return {one.id: one for one in messages_shown(connection, user_id, found)}
+
+
 def events_shown(connection: Connection, found: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     """The same events, of any owners, without the text of messages that are about to be forgotten."""
     known: dict[int, _PendingMessages] = {}

@@ -14,6 +14,12 @@ class BriefButton(Owned, prefix="br", command="/brief"):
     person: int
 
 
+class ProfileLinesButton(Owned, prefix="pl", command="/brief"):
+    """Shows the lines from which a person's profile was made."""
+
+    person: int
+
+
 def brief_button(user: User, person_id: int, name: str = "") -> Button:
     """A button with the person's name, if it is known."""
     key = "brief-button" if name else "brief-button-unnamed"

@@ -8,12 +8,24 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_skeleton
 
 from bot.telegram.delivery.outbox_chat import buttons
+from bot.telegram.handlers.buttons import (
+    NEW_MESSAGE,
+    SEVERAL_TASKS,
+    FactButton,
+    Owned,
+    Rows,
+    TaskButton,
+    TaskTap,
+    button,
+)
+from bot.telegram.handlers.companion.brief_button import ProfileLinesButton
 from bot.telegram.handlers.companion.reflections import dismiss_rows, reflections_text
-from bot.telegram.handlers.facts.fact_text import quotable, shorten
+from bot.telegram.handlers.facts.fact_text import message_line, number_rows, quotable, shorten
 from bot.telegram.handlers.tasks.task_text import day_words, reminder_buttons, task_line
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import Language, User
+from internal.dialogue.model import Message
 from internal.flows.companion.brief import Brief
 from internal.flows.companion.contacts import LastContact
 from internal.flows.companion.occasions import UpcomingOccasion, local_day, title
@@ -35,13 +47,20 @@ class CompanionWording:
     """Implements `Wording`."""
 
     def occasion(
-        self, user: User, one: UpcomingOccasion, today: date, likes: Sequence[Fact], gifts: Sequence[EvidenceLine]
+        self,
+        user: User,
+        one: UpcomingOccasion,
+        today: date,
+        said: Message | None,
+        likes: Sequence[Fact],
+        gifts: Sequence[EvidenceLine],
     ) -> str:
         lang, what = user.lang, occasion_title(user, one)
         if one.on == today:
             return phrase(lang, "occasion-day-memorial" if one.kind == "memorial" else "occasion-day", what=what)
         when = day_of(user, one.on, today)
         lines = [phrase(lang, "occasion-week", when=when[:1].upper() + when[1:], what=what)]
+        lines += [message_line(user, said)] if said is not None else []
         if likes:
             lines.append(
                 phrase(lang, "occasion-likes", list="; ".join(quotable(fact.fact).rstrip(".") for fact in likes))
@@ -68,8 +87,9 @@ class CompanionWording:
             lines.append(phrase(lang, "nudge-open", list="; ".join(quotable(one.title) for one in still_open)))
         return "\n".join(lines)
 
-    def digest(self, user: User, found: Agenda, now: datetime) -> str:
-        return agenda_text(user, found, now)
+    def digest(self, user: User, found: Agenda, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
+        text, rows = agenda_text(user, found, now)
+        return text, buttons(rows) or []
 
     def reflections(self, user: User, found: Sequence[Reflection], now: datetime) -> tuple[str, Sequence[Any]]:
         text = f"{reflections_text(user, found, now)}\n\n{phrase(user.lang, 'reflections-way-out')}"
@@ -90,37 +110,64 @@ def occasion_line(user: User, one: UpcomingOccasion, today: date) -> str:
     return f"{escape(day_of(user, one.on, today))} — {escape(occasion_title(user, one))}"
 
 
-def agenda_text(user: User, found: Agenda, now: datetime) -> str:
-    """A day or a week, section by section."""
+class _Receipts:
+    """Numbers lines, and makes for each number the button that opens where the line comes from."""
+
+    def __init__(self, user: User) -> None:
+        self._user, self._opened = user, list[Owned]()
+
+    def line(self, words: str, opens: Owned) -> str:
+        self._opened.append(opens)
+        return f"[{len(self._opened)}] {words}"
+
+    def fact(self, one: Fact) -> str:
+        return self._fact(escape(quotable(one.fact)), one.id)
+
+    def task(self, one: Task, now: datetime) -> str:
+        opens = TaskButton(owner=self._user.user_id, task=one.id, tap=TaskTap.SHOW, back_to=SEVERAL_TASKS)
+        return self.line(task_line(self._user, one, now), opens)
+
+    def occasion(self, one: UpcomingOccasion, today: date) -> str:
+        return self._fact(occasion_line(self._user, one, today), one.occasion.fact_id)
+
+    def _fact(self, words: str, fact_id: str) -> str:
+        return self.line(words, FactButton(owner=self._user.user_id, fact=fact_id, back_to=NEW_MESSAGE))
+
+    def rows(self) -> Rows:
+        return number_rows([button(str(number), one) for number, one in enumerate(self._opened, start=1)])
+
+
+def agenda_text(user: User, found: Agenda, now: datetime) -> tuple[str, Rows]:
+    """A day or a week, section by section, with the buttons that open its lines."""
     lang, today = user.lang, local_day(user, now)
     first = format_skeleton("MMMEd", found.first, locale=lang)
     lines = [phrase(lang, "agenda-today" if found.first == found.last else "agenda-week", day=first)]
     if found.empty:
-        return "\n\n".join([*lines, phrase(lang, "agenda-nothing")])
+        return "\n\n".join([*lines, phrase(lang, "agenda-nothing")]), []
+    receipts = _Receipts(user)
     sections = {
-        "occasions": [occasion_line(user, one, today) for one in found.occasions],
+        "occasions": [receipts.occasion(one, today) for one in found.occasions],
         **{
-            name: [task_line(user, one, now) for one in getattr(found, name)]
+            name: [receipts.task(one, now) for one in getattr(found, name)]
             for name in ("tasks", "promises", "waiting", "contacts")
         },
         "questions": [escape(quotable(str(one.properties.get("text", "")))) for one in found.questions],
     }
-    return "\n".join([*lines, *_sections(lang, "agenda", sections)])
+    return "\n".join([*lines, *_sections(lang, "agenda", sections)]), receipts.rows()
 
 
-def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]]:
-    """Half a page about somebody, and the facts whose numbers stand in it, in order."""
+def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, Rows]:
+    """Half a page about somebody, with the buttons that open where each line comes from."""
     lang, person, today = user.lang, known.person, local_day(user, now)
     circle = label(lang, "circle", circle=person.circle.value)
-    zone, numbered = ZoneInfo(user.tz), [*known.facts, *known.people]
+    zone, receipts = ZoneInfo(user.tz), _Receipts(user)
     lines = [
         phrase(lang, "brief-about", name=person.display_name, circle=circle, since=person.first_seen.astimezone(zone))
     ]
     if about := _about(known):
-        lines.append(escape(shorten(about, _BIO)))
-
-    def fact(one: Fact) -> str:
-        return f"[{numbered.index(one) + 1}] {escape(quotable(one.fact))}"
+        lines.append(
+            receipts.line(escape(shorten(about, _BIO)), ProfileLinesButton(owner=user.user_id, person=person.id))
+        )
 
     def talk(one: EvidenceLine) -> str:
         when = day_of(user, one.at.astimezone(zone).date(), today)
@@ -130,17 +177,17 @@ def brief_text(user: User, known: Brief, now: datetime) -> tuple[str, list[Fact]
         lang,
         "brief",
         {
-            "facts": [fact(one) for one in known.facts],
-            "people": [fact(one) for one in known.people],
+            "facts": [receipts.fact(one) for one in known.facts],
+            "people": [receipts.fact(one) for one in known.people],
             "talks": [talk(one) for one in known.talks],
-            "open": [task_line(user, one, now) for one in known.still_open],
-            "occasions": [occasion_line(user, one, today) for one in known.occasions],
+            "open": [receipts.task(one, now) for one in known.still_open],
+            "occasions": [receipts.occasion(one, today) for one in known.occasions],
             "questions": _questions(user, known, today),
         },
     )
-    if numbered:
+    if rows := receipts.rows():
         lines += ["", phrase(lang, "brief-receipts")]
-    return "\n".join(lines), numbered
+    return "\n".join(lines), rows
 
 
 def _about(known: Brief) -> str:

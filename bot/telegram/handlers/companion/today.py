@@ -12,18 +12,20 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.account.quiet import NEVER
 from bot.telegram.handlers.awaited_answers import Answers, ask
-from bot.telegram.handlers.buttons import NEW_MESSAGE, FactButton, Owned, Rows, button
-from bot.telegram.handlers.companion.brief_button import BriefButton, brief_button
+from bot.telegram.handlers.buttons import Owned, Rows, button
+from bot.telegram.handlers.companion.brief_button import BriefButton, ProfileLinesButton, brief_button
 from bot.telegram.handlers.companion.companion_text import agenda_text, brief_text
 from bot.telegram.handlers.companion.reflections import set_reflections, show_reflections
-from bot.telegram.handlers.facts.fact_text import number_rows
+from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, QUOTE, SourceLines, shorten, sources_text
 from bot.telegram.handlers.people.find import answer_text, called, find, find_answer, the_one
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
 from internal.access.model import AwaitedAnswer, User
 from internal.flows.companion.brief import brief
 from internal.flows.companion.scheduler import DIGEST, set_digest
 from internal.flows.companion.today import WEEK, agenda
+from internal.flows.views.person_mentions import profile_lines
 from internal.people import service as people
 from internal.people.model import Person
 
@@ -62,7 +64,8 @@ def agenda_card(connection: Connection, user: User, now: datetime, days: int) ->
     """The days ahead, with a button for each person whom they name."""
     found = agenda(connection, user, now=now, days=days)
     named = [people.person(connection, user.user_id, one) for one in list(found.people)[:_OFFERED]]
-    return agenda_text(user, found, now), [[brief_button(user, one.id, one.display_name)] for one in named]
+    text, rows = agenda_text(user, found, now)
+    return text, [*rows, *([brief_button(user, one.id, one.display_name)] for one in named)]
 
 
 async def brief_command(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -90,11 +93,22 @@ async def brief_pressed(query: CallbackQuery, callback_data: BriefButton, chat: 
 
 
 def brief_shown(connection: Connection, user: User, person_id: int, now: datetime) -> tuple[str, Rows]:
-    """The brief, with a button for the sources of each numbered fact."""
+    """The brief, with a button for the source of each numbered line."""
     person = people.person(connection, user.user_id, person_id)
-    text, facts = brief_text(user, brief(connection, user, person, now=now), now)
-    sources = [FactButton(owner=user.user_id, fact=one.id, back_to=NEW_MESSAGE) for one in facts]
-    return text, number_rows([button(str(number), one) for number, one in enumerate(sources, start=1)])
+    return brief_text(user, brief(connection, user, person, now=now), now)
+
+
+async def lines_pressed(
+    query: CallbackQuery, callback_data: ProfileLinesButton, chat: Chat, services: Services
+) -> None:
+    user, person_id = chat.user, callback_data.person
+
+    def read(connection: Connection) -> str:
+        person = people.person(connection, user.user_id, person_id)
+        sources = sources_text(user, SourceLines(profile_lines(connection, person)), LISTED_SOURCES)
+        return f"**{escape(person.display_name)}**\n{escape(shorten(person.bio, QUOTE))}\n\n{sources}"
+
+    await chat.say(await services.read(read))
 
 
 async def digest(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -130,5 +144,6 @@ def router() -> Router:
         built.message.register(handler, Command(name, ignore_mention=True, ignore_case=True))
     built.message.register(name_typed, Answers("brief"))
     built.callback_query.register(brief_pressed, BriefButton.filter())
+    built.callback_query.register(lines_pressed, ProfileLinesButton.filter())
     built.callback_query.register(digest_pressed, DigestButton.filter())
     return built

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -135,6 +135,13 @@ class Sourced(Protocol):
 
     @property
     def citations(self) -> Sequence[Citation]: ...
+
+
+class SourceLines(NamedTuple):
+    """The lines that support something without citations."""
+
+    lines: Sequence[EvidenceLine]
+    citations: Sequence[Citation] = ()
 
 
 def fact_sources(user: User, card: Card, limit: int) -> str:

@@ -21,11 +21,12 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.companion.brief_button import brief_button
-from bot.telegram.handlers.facts.fact_text import quotable, shorten
+from bot.telegram.handlers.facts.fact_text import message_line, quotable, shorten
 from bot.telegram.i18n import has_phrase, label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
 from internal.dialogue.mailbox.model import Rendered
+from internal.flows.tasks.actions import TaskContext
 from internal.tasks.model import Task, TaskKind, TaskState
 
 PAST: Final = "p"
@@ -67,15 +68,17 @@ def task_line(user: User, task: Task, now: datetime) -> str:
     return f"{mark}{title} — {escape(when)}" if when else f"{mark}{title}"
 
 
-def card(user: User, task: Task, now: datetime, person: str | None, back_to: str = NO_WAY_BACK) -> tuple[str, Rows]:
-    """A task with its buttons. `person` is the name of the person it is about."""
+def card(user: User, task: Task, now: datetime, context: TaskContext, back_to: str = NO_WAY_BACK) -> tuple[str, Rows]:
+    """A task with its buttons, the person it is about, and the words that state it."""
     lines = [f"**{escape(task.title)}**"]
     if task.details:
         lines.append(escape(shorten(task.details, 500)))
     lines.append(escape(when_words(user, task, now)) or phrase(user.lang, "task-no-date"))
-    if person is not None:
-        lines.append(phrase(user.lang, "task-person", name=person))
+    if context.person is not None:
+        lines.append(phrase(user.lang, "task-person", name=context.person))
     lines.append(phrase(user.lang, f"task-state-{task.state.value}"))
+    if context.said is not None:
+        lines.append(message_line(user, context.said))
     return "\n".join(lines), [*card_rows(user, task, back_to), *_back_button(user, back_to)]
 
 

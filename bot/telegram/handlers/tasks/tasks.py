@@ -118,17 +118,17 @@ async def action_pressed(query: CallbackQuery, callback_data: TaskButton, chat: 
         await services.read(lambda c: service.task(c, user.user_id, data.task))
         await ask(chat, services, AwaitedAnswer("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
         return
-    task, person = await services.write(lambda c: _mark_done(c, user, data, services, now))
+    task, context = await services.write(lambda c: _mark_done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
     if data.back_to == SEVERAL_TASKS:
-        await chat.say(*card(user, task, now, person))
+        await chat.say(*card(user, task, now, context))
     else:
-        await chat.edit(*card(user, task, now, person, data.back_to))
+        await chat.edit(*card(user, task, now, context, data.back_to))
 
 
 def _mark_done(
     connection: Connection, user: User, data: TaskButton, services: Services, now: datetime
-) -> tuple[Task, str | None]:
+) -> tuple[Task, actions.TaskContext]:
     teller, user_id = _occurrence_context(user, services, now), user.user_id
     match data.tap:
         case TaskTap.CONFIRM:
@@ -144,7 +144,7 @@ def _mark_done(
             task = actions.postpone(connection, user_id, data.task, moment, teller)
         case _:
             task = service.task(connection, user_id, data.task)
-    return task, actions.person_name(connection, task)
+    return task, actions.context_of(connection, task)
 
 
 async def move_pressed(query: CallbackQuery, callback_data: MoveTaskButton, chat: Chat, services: Services) -> None:
@@ -192,7 +192,7 @@ async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
         await ask(chat, services, awaiting, phrase(user.lang, "task-when-unknown"))
         return
     try:
-        task, person = await services.write(
+        task, context = await services.write(
             lambda c: _reschedule(c, user, awaiting.details["task"], schedule, services, now)
         )
     except Refused as refusal:
@@ -200,17 +200,17 @@ async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, serv
             raise
         await ask(chat, services, awaiting, phrase(user.lang, "refused-past"))
         return
-    await chat.say(*card(user, task, now, person, NO_WAY_BACK))
+    await chat.say(*card(user, task, now, context, NO_WAY_BACK))
 
 
 def _reschedule(
     connection: Connection, user: User, task_id: str, schedule: Schedule, services: Services, now: datetime
-) -> tuple[Task, str | None]:
+) -> tuple[Task, actions.TaskContext]:
     teller = _occurrence_context(user, services, now)
     if service.task(connection, user.user_id, task_id).state.closed:
         raise Refused("task_closed", "that task is closed")
     task = actions.reschedule(connection, user.user_id, task_id, schedule, teller)
-    return task, actions.person_name(connection, task)
+    return task, actions.context_of(connection, task)
 
 
 def _occurrence_context(user: User, services: Services, now: datetime) -> service.TaskAuthor:

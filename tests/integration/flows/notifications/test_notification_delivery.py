@@ -17,6 +17,7 @@ from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render, render_plain
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
+from internal.dialogue import repository as dialogue
 from internal.dialogue.model import HIDDEN_PREFIX
 from internal.dialogue.notifications import repository as notifications
 from internal.dialogue.notifications.model import Notification, NotificationKind, NotificationState
@@ -95,11 +96,11 @@ class Stage:
 
     async def task(self, title: str, in_s: float = 0, *, user_id: int = OWNER, **more: Any) -> Task:
         at = self.now + timedelta(seconds=in_s)
-        fields: dict[str, Any] = {"due_at": at, "next_at": at, "state": TaskState.OPEN, "tz": "UTC"} | more
+        fields: dict[str, Any] = {"due_at": at, "next_at": at, "state": TaskState.OPEN, "tz": "UTC"}
+        fields |= {"kind": TaskKind.REMINDER} | more
         task = Task(
             user_id=user_id,
             id=new_id(),
-            kind=TaskKind.REMINDER,
             title=title,
             origin=TaskOrigin.CHAT,
             created_at=self.now,
@@ -164,6 +165,21 @@ async def test_a_due_task_is_told_within_the_dialogue(stage: Stage) -> None:
     subscription = Subscription("context_manager", EventTopic.NOTIFICATION, OWNER)
     assert await stage.talk.read(subscription.waiting) == []
     assert len(await stage.talk.read(lambda c: firings(c, OWNER, task.id))) == 1
+
+
+@pytest.mark.parametrize(("lang", "yours"), [("en", "Your words"), ("ru", "Твои слова"), ("uk", "Твої слова")])
+async def test_the_reminder_of_a_promise_quotes_the_words_that_make_it(stage: Stage, lang: str, yours: str) -> None:
+    """As long as they may be shown; what was ordered is not repeated."""
+    await stage.talk.write(lambda c: users.change(c, OWNER, lang=lang))
+    said = await stage.talk.write(lambda c: dialogue.add(c, OWNER, "user", "Promised Maria the tent", now=stage.now))
+    await stage.task("The tent", kind=TaskKind.PROMISE, message_id=said.id)
+    await stage.look()
+    await stage.task("The tent!", message_id=said.id)
+    await stage.look()
+    promised, ordered = [row.outgoing.text for row in await stage.talk.outbox()]
+    assert promised.startswith(f"🔔 The tent\n{yours}, ")
+    assert "Promised Maria the tent" in promised
+    assert ordered == "🔔 The tent!"
 
 
 async def test_later_prompts_hold_the_reminder_and_not_its_instruction(stage: Stage) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from sqlalchemy import Connection
@@ -23,7 +23,8 @@ from internal.people.model import Person
 from internal.people.service import TelegramAccount
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks
-from internal.tasks.model import TaskKind
+from internal.tasks.model import Schedule, TaskKind
+from internal.tasks.service import NewTask, by_owner, open_task
 
 
 async def anna(world: World, user_id: int = 2) -> Person:
@@ -96,6 +97,39 @@ async def test_a_brief_is_asked_for_by_a_relation(world: World, bio: str, asked:
     await world.send("/brief", 2)
     assert "Anna likes peonies" in only(await world.send(asked[0], 2)).text
     assert other in only(await world.send(f"/brief {other}", 2)).text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_each_line_of_a_brief_opens_where_it_comes_from(world: World, lang: Language) -> None:
+    """The profile its lines, a fact and an occasion their sources, a promise its card with the words that make it."""
+    await world.admit(2, "Taras", lang)
+    found, now = await anna(world), world.clock.now()
+    lines = ("Anna is my sister.", "Promised Anna to bring the tent")
+
+    def said(connection: Connection) -> None:
+        ids = [dialogue.add(connection, 2, "user", line, now=now).id for line in lines]
+        episode = Episode(2, new_id(), "message", "dialogue", "", "", None, now, now)
+        episodes.add_episode(connection, episode, [Segment(n, now, None, one) for n, one in enumerate(ids, 1)])
+        people_repository.add_evidence(connection, 2, found.id, episode.id, {1: ids[0]}, operation="Added", run_id=None)
+        people.edit(connection, 2, found.id, {"bio": lines[0]}, now=now)
+        made = NewTask("Bring the tent", Schedule(), TaskKind.PROMISE, person_id=found.id, message_id=ids[1])
+        open_task(connection, 2, made, by_owner(2, now, time(9)))
+
+    await world.write(said)
+    brief = only(await world.send("/brief Anna", 2))
+    numbers = {
+        line.split("] ", 1)[1]: line.split("]")[0].strip("• [") for line in brief.text.splitlines() if "] " in line
+    }
+    opened = {words: (await world.press(brief.buttons[number], 2))[-1] for words, number in numbers.items()}
+    assert len(numbers) == 4
+    assert lines[0] in opened.pop(lines[0]).text.partition("\n\n")[2]
+    assert "Anna likes peonies" in opened.pop("Anna likes peonies").text
+    card = opened.pop("Bring the tent")
+    assert lines[1] in card.text
+    assert label(lang, "task-button-done") in card.buttons
+    assert [one.text.startswith("Anna: ") for one in opened.values()] == [True]
+    day = only(await world.send("/today", 2))
+    assert lines[1] in (await world.press(day.buttons["1"], 2))[-1].text
 
 
 async def test_a_brief_quotes_what_was_said_and_not_what_was_asked(world: World) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from sqlalchemy import Connection
 from support.interfaces.rest_graph_stage import ANNA, BORIS, NOON, Stage, stage, user
 
+from internal.dialogue import repository as dialogue
 from internal.flows.companion import calendar
 from internal.knowledge import episode_repository
 from internal.knowledge.claims.changes import ClaimLine
@@ -18,6 +19,8 @@ from internal.people import service as people
 from internal.people.service import TelegramAccount
 from internal.storage.database import Database
 from internal.storage.types import new_id
+from internal.tasks import service as tasks
+from internal.tasks.model import Schedule, TaskKind
 from internal.telemetry.metrics import Metrics
 
 
@@ -60,10 +63,19 @@ async def test_occasions_are_listed_with_the_lines_that_say_so(both: Stage) -> N
 
 
 async def test_today_holds_what_the_days_hold(both: Stage) -> None:
-    """One day, or as many as are asked for."""
+    """One day, or as many as are asked for; a promise with the words that make it."""
     await birthday(both)
+    words = "Promised Maria to bring the tent"
+
+    def promise(connection: Connection) -> None:
+        message = dialogue.add(connection, ANNA, "user", words, now=NOON)
+        new = tasks.NewTask("Bring the tent", Schedule(), TaskKind.PROMISE, message_id=message.id)
+        tasks.open_task(connection, ANNA, new, tasks.by_owner(ANNA, NOON, time(9)))
+
+    await both.database.write(promise)
     today = (await both.client.get("/today", params={"user_id": ANNA})).json()
     assert (today["first"], today["last"], today["occasions"]) == (*[NOON.date().isoformat()] * 2, [])
+    assert [line["quote"] for one in today["promises"] for line in one["citations"]] == [words]
     week = (await both.client.get("/today", params={"user_id": ANNA, "days": 7})).json()
     assert [one["kind"] for one in week["occasions"]] == ["birthday"]
 
