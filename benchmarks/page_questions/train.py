@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from internal.language.commands import meaning
 from internal.language.commands.meaning import LONGEST, WEIGHTS, meant_pages
 from internal.language.commands.questions import may_open
 from internal.language.dates.units import fold
+from internal.language.discretion import meaning
 from internal.language.discretion.meaning import STEM_WEIGHT, stems_of
 from internal.language.worker.embedding import embed_queries
 
@@ -52,17 +52,21 @@ def examples():
                 yield file.stem, page, numbers[page], row
 
 
-def everyday():
-    """The file and the text of what people write and ask in the open memory set: none of it asks for a page."""
+def everyday_messages(asked=False):
+    """The file and the text of what people write in the open memory set, and of what is asked about it."""
     for file in sorted((SET / "conversations").glob("*.json")):
         if file.name in HELD_BACK:
             continue
         talk = json.loads(file.read_text(encoding="utf-8"))
         lines = [line for part in talk.values() if isinstance(part, list) for line in part]
         said = [line["text"] for line in lines if line.get("text") and line.get("role") != "assistant"]
-        for text in [*(one["question"] for one in talk["qa"]), *said]:
-            if len(text.split()) <= LONGEST:
-                yield file.name, text
+        for text in [*(one["question"] for one in talk["qa"] if asked), *said]:
+            yield file.name, text
+
+
+def everyday():
+    """Short messages and questions of the open memory set: none of them asks for a page."""
+    return ((file, text) for file, text in everyday_messages(asked=True) if len(text.split()) <= LONGEST)
 
 
 @cache
@@ -95,9 +99,9 @@ def fit(rows, labels):
     return weights, beta[-1] - mean @ weights
 
 
-def learn(asking, idle):
+def learn(asking, idle, embedded=vector, most=EVERYDAY):
     """The weights of the product, from messages with their pages and from messages that ask for none."""
-    asking = [*asking, *(("none", text) for text in random.Random(7).sample(idle, min(EVERYDAY, len(idle))))]
+    asking = [*asking, *(("none", text) for text in random.Random(7).sample(idle, min(most, len(idle))))]
     pages = [*dict.fromkeys(page for page, _ in asking if page != "none"), "none"]
     held = Counter(stem for _, text in asking for stem in stems_of(text))
     known = sorted(stem for stem, count in held.items() if count >= LEAST)
@@ -105,11 +109,11 @@ def learn(asking, idle):
     stems = np.zeros((len(asking), len(known)), np.float32)
     for row, (_, text) in zip(stems, asking, strict=True):
         row[[place[stem] for stem in stems_of(text) if stem in place]] = STEM_WEIGHT
-    rows = np.hstack([np.vstack([vector(text) for _, text in asking]), stems])
+    rows = np.hstack([np.vstack([embedded(text) for _, text in asking]), stems])
     weights, bias = fit(rows, np.array([pages.index(page) for page, _ in asking]))
     size = weights.shape[0] - len(known)
     return {
-        "pages": pages,
+        "kinds": pages,
         "vector": [[round(float(one), 2) for one in row] for row in weights[:size].T],
         "bias": [round(float(one), 3) for one in bias],
         "stems": {
@@ -120,11 +124,16 @@ def learn(asking, idle):
     }
 
 
+def use(known):
+    """Has the program use these weights instead of any others."""
+    rows = {stem: np.array(row, np.float32) for stem, row in known["stems"].items()}
+    arrays = (tuple(known["kinds"]), np.array(known["vector"], np.float32), np.array(known["bias"], np.float32), rows)
+    meaning._kinds = lambda _: arrays
+
+
 def found_by(known, texts):
     """The pages that each text means by these weights."""
-    rows = {stem: np.array(row, np.float32) for stem, row in known["stems"].items()}
-    arrays = (tuple(known["pages"]), np.array(known["vector"], np.float32), np.array(known["bias"], np.float32), rows)
-    meaning._weights = lambda: arrays
+    use(known)
     return [meant_pages(text, vector(text)) if may_open(fold(text)) else () for text in texts]
 
 

@@ -10,12 +10,14 @@ from typing import Any, Final
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
 from internal.language.commands.recognise import find_commands
 from internal.language.facts.occasions import is_occasion
+from internal.language.facts.statements import Judge
 from internal.language.tasks.completion import find_completions
 from internal.language.tasks.promises import Promised, find_promised
 from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import TimeFound
 from internal.language.tasks.titles import shortened, title_of
 from internal.language.text.spelling import Language, text_language
+from internal.language.worker.embedding import judge_statement
 from internal.language.worker.process_pool import LanguageWorker
 from internal.tasks.model import TaskKind
 
@@ -43,8 +45,8 @@ def propose(request: TaskManagerRequest) -> str:
     before: TranscriptLine | None = None
     for line in (one.unquoted() for one in request.transcript if one.owners_word):
         language = text_language(line.text, request.owner.language)
-        promised = find_promised(line.text, line.at, language)
-        found = [one for one in own_tasks(line.text, line.at, language) if one.asked or not promised]
+        promised = find_promised(line.text, line.at, language, judge_statement)
+        found = [one for one in own_tasks(line.text, line.at, language, judge_statement) if one.asked or not promised]
         tasks += [_item(one, line, before) for one in found]
         tasks += [_waiting_task(one, line) for one in promised]
         for one in find_completions(line.text, [task.title for task in known]) if not found else ():
@@ -54,9 +56,9 @@ def propose(request: TaskManagerRequest) -> str:
     return json.dumps({"tasks": tasks, "done": ends}, ensure_ascii=False)
 
 
-def own_tasks(text: str, at: datetime, language: Language) -> list[TaskFound]:
+def own_tasks(text: str, at: datetime, language: Language, judge: Judge | None = None) -> list[TaskFound]:
     """The reminders and tasks of a line's author, without birthdays and orders to the bot."""
-    found = [one for one in find_tasks(text, at, language) if one.asked or not is_occasion(one.title)]
+    found = [one for one in find_tasks(text, at, language, judge) if one.asked or not is_occasion(one.title)]
     if all(one.asked for one in found):
         return found
     orders = [

@@ -13,6 +13,7 @@ from internal.flows.views.person_mentions import mentions_of
 from internal.knowledge.model import EvidenceLine
 from internal.language.tasks.contacts import contacts_in, named_in
 from internal.language.text.spelling import name_key
+from internal.language.worker.embedding import judge_statement
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.circle_words import circles_named
@@ -45,7 +46,9 @@ class Contacts:
     async def last(self, user: User, person: Person) -> EvidenceLine | None:
         """The newest line in which the owner says that he was in touch with somebody, or None."""
         lines = await self.database.read(lambda c: _lines(c, user, person))
-        meetings = await self.worker.run(contacts_in, [one.quote for one in lines], {person.id: names_of(person)})
+        meetings = await self.worker.run(
+            contacts_in, [one.quote for one in lines], {person.id: names_of(person)}, judge_statement
+        )
         return next((line for line, meant in zip(lines, meetings, strict=True) if meant), None)
 
     async def of_rhythm(self, user: User, task: Task) -> LastContact:

@@ -87,7 +87,7 @@ def local_day(user: User, now: datetime) -> date:
 
 
 def title(one: UpcomingOccasion, language: str) -> str:
-    """The name of an occasion and its person in a language; the owner's own occasions keep their wording."""
-    if one.own:
+    """The name of an occasion and its person in a language; those of the owner, and events, keep their wording."""
+    if one.own or one.kind == "event":
         return one.occasion.text
     return f"{one.occasion.name}: {occasion_words(one.kind, language)}"

@@ -10,11 +10,13 @@ from internal.language.dates.normalise import MONTHS, WEEKDAYS
 from internal.language.dates.units import fold
 from internal.language.tasks.completion import same_task
 from internal.language.tasks.contacts import wants_contact
+from internal.language.tasks.intentions import only_requests
 from internal.language.tasks.promises import find_promised, may_promise as may_be_promised
-from internal.language.tasks.requests import TaskFound, may_promise, may_request, only_requests
+from internal.language.tasks.requests import TaskFound, may_promise, may_request
 from internal.language.tasks.times import TimeFound
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, text_language
+from internal.language.worker.embedding import judge_statement
 from internal.tasks.model import TaskKind
 
 MOST: Final = 10
@@ -60,7 +62,7 @@ def find_reminders(
     found: list[Reminder] = []
     only = True
     for message_id, text, at in texts:
-        read = own_tasks(text, at, text_language(text, language))
+        read = own_tasks(text, at, text_language(text, language), judge_statement)
         requests = [one for one in read if one.asked]
         only = only and (only_requests(text, read) or not requests)
         for one in requests[:MOST]:
@@ -78,7 +80,7 @@ def _promises(
     """Tasks that are plainly to be kept without a request for a reminder: promises, debts, rhythms, due things."""
     if any(one.asked for one in read):
         return []
-    others = find_promised(text, at, text_language(text, language)) if may_be_promised(text) else []
+    others = find_promised(text, at, text_language(text, language), judge_statement)
     waiting = [Reminder(one.title, one.time, message_id, kind=TaskKind.WAITING) for one in others if one.plain]
     return waiting + [
         Reminder(one.title, one.time, message_id, kind=_kind(one))

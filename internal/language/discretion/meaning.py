@@ -36,6 +36,24 @@ def _weights() -> dict[str, Any]:
 
 
 @cache
+def _kinds(weights: Path) -> tuple[tuple[str, ...], Vector, Vector, dict[str, Vector]]:
+    """The kinds, the weights of a vector for each, their biases, and the weights of the beginnings of words."""
+    known: dict[str, Any] = json.loads(weights.read_text(encoding="utf-8"))
+    stems = {stem: np.array(row, np.float32) for stem, row in known["stems"].items()}
+    return tuple(known["kinds"]), np.array(known["vector"], np.float32), np.array(known["bias"], np.float32), stems
+
+
+def kind_chances(weights: Path, text: str, vector: Vector) -> dict[str, float]:
+    """The chance that a text is of each kind that a file of weights tells apart."""
+    kinds, rows, bias, known = _kinds(weights)
+    odds = rows @ vector + bias
+    for stem in stems_of(text) & known.keys():
+        odds = odds + np.float32(STEM_WEIGHT) * known[stem]
+    shares = np.exp(odds - odds.max())
+    return dict(zip(kinds, map(float, shares / shares.sum()), strict=True))
+
+
+@cache
 def _row(*path: str) -> Vector:
     found = _weights()
     for one in path:

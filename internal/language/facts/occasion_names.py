@@ -17,6 +17,7 @@ KINDS: Final[Mapping[str, str]] = {
     "christening": "CHRISTENING_ON",
     "housewarming": "HOUSEWARMING_ON",
     "memorial": "MEMORIAL_ON",
+    "event": "EVENT_ON",
 }
 """Kinds of occasions and the relations that state them."""
 

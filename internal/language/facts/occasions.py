@@ -15,6 +15,7 @@ from internal.language.dates.days import named_days
 from internal.language.dates.in_text import dates_in
 from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
 from internal.language.dates.units import blank_out
+from internal.language.facts.statements import OCCASIONS, Judge, stated
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
 from internal.language.text.tables import table
@@ -28,6 +29,7 @@ _TENS_IN_WORDS: Final = {int(number): forms for number, forms in _WORDS["tens"].
 _COUNTS: Final = NUMBERS | {
     number: "|".join(filter(None, (NUMBERS.get(number), forms))) for number, forms in _TENS_IN_WORDS.items()
 }
+_ONCE: Final = ("wedding", "event")
 _TENS: Final = "|".join(_COUNTS[number] for number in range(20, 100, 10))
 _UNITS: Final = "|".join(_COUNTS[number] for number in range(1, 10))
 _N: Final = rf"(?:\d{{1,3}}|(?:{_TENS})[\s-]+(?:{_UNITS})(?!\w)|{'|'.join(_COUNTS.values())})"
@@ -103,12 +105,26 @@ class _Day:
 Span = tuple[int, int]
 
 
-def find_occasions(sentence: str, at: datetime, people: Sequence[Span], language: Language) -> Iterator[NamedOccasion]:
-    """The occasions in a sentence written at `at` (aware, in the owner's zone); `people` are the places of names."""
-    words = list(_WORD.finditer(sentence))
-    if not words or _DOUBT.search(blank_out(sentence, people)) or sentence.rstrip().endswith("?"):
+def find_occasions(
+    sentence: str, at: datetime, people: Sequence[Span], language: Language, judge: Judge | None = None
+) -> Iterator[NamedOccasion]:
+    """The occasions in a sentence written at `at` (aware, in the owner's zone); `people` are the places of names.
+
+    A judge finds those in words that no rule knows.
+    """
+    if _DOUBT.search(blank_out(sentence, people)) or sentence.rstrip().endswith("?"):
         return
-    days = _days(sentence, at, language, past=_PAST.search(sentence) is not None)
+    words, past = list(_WORD.finditer(sentence)), _PAST.search(sentence) is not None
+    days = _days(sentence, at, language, past=past) if words or people else []
+    if words:
+        yield from _by_words(sentence, at, people, words, days)
+    elif days and people and (kind := stated(sentence, judge, OCCASIONS)) and not (past and kind in _ONCE):
+        yield _occasion(sentence, kind, days[0], 0, at)
+
+
+def _by_words(
+    sentence: str, at: datetime, people: Sequence[Span], words: Sequence[re.Match[str]], days: Sequence[_Day]
+) -> Iterator[NamedOccasion]:
     heads_first = bool(days and people) and days[0].start < min(start for start, _ in people)
     for number, day in enumerate(days):
         word = min(words, key=lambda one: _distance(one.span(), (day.start, day.end)))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.facts.statements import Judge, stated
 from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.person_names import mentions
@@ -75,11 +76,16 @@ def rhythm_wished(sentence: str, time_spans: Sequence[Span], language: Language)
     cut = blank_out(cut, [match.span() for match in _SPARING.finditer(fold(cut))])
     for clause in _CLAUSES.split(cut):
         title = _verb_first(clause.strip(" .!?"))
-        named = (one.key in relations() or (one.capital and one.opens is False) for one in tokens(clause))
-        somebody = any(named) or find_people(clause, language)
-        if somebody and (wants_contact(title) or (_WITH.search(fold(title)) and infinitive(title.split()[0]))):
+        wanted = wants_contact(title) or (_WITH.search(fold(title)) and infinitive(title.split()[0]))
+        if wanted and names_somebody(clause, language):
             return title
     return ""
+
+
+def names_somebody(clause: str, language: Language) -> bool:
+    """Whether words name a person, by name or kinship."""
+    named = (one.key in relations() or (one.capital and one.opens is False) for one in tokens(clause))
+    return any(named) or bool(find_people(clause, language))
 
 
 def _verb_first(clause: str) -> str:
@@ -93,9 +99,9 @@ def _verb_first(clause: str) -> str:
     return " ".join(said[begun:])[:1].upper() + " ".join(said[begun:])[1:]
 
 
-def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
+def contacts_in(lines: Sequence[str], names: Mapping[int, Sequence[str]], judge: Judge | None = None) -> list[set[int]]:
     """The people with whom the author of each line says that he was in touch; a mere mention does not count."""
-    return [_contacted_people(line, names) for line in lines]
+    return [_contacted_people(line, names, judge) for line in lines]
 
 
 def named_in(titles: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
@@ -111,11 +117,14 @@ def _together(sentence: str) -> bool:
     return not any(nominative_person(one.text) for one in people)
 
 
-def _contacted_people(line: str, names: Mapping[int, Sequence[str]]) -> set[int]:
+def _contacted_people(line: str, names: Mapping[int, Sequence[str]], judge: Judge | None) -> set[int]:
     found: set[int] = set()
     for start, end in sentence_spans(line):
-        folded = fold(line[start:end])
-        met = _CONTACT.search(folded) or _together(line[start:end])
-        if met and not _NO_CONTACT.search(folded) and not folded.rstrip().endswith("?"):
-            found |= set(mentions(line[start:end], names))
+        sentence = line[start:end]
+        folded = fold(sentence)
+        if _NO_CONTACT.search(folded) or folded.rstrip().endswith("?"):
+            continue
+        named = set(mentions(sentence, names))
+        if named and (_CONTACT.search(folded) or _together(sentence) or stated(sentence, judge, ("contact",))):
+            found |= named
     return found

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from internal.language.tasks.requests import find_tasks
+from internal.language.dates.units import blank_out, fold
+from internal.language.tasks.requests import TaskFound, find_tasks
 from internal.language.tasks.times import find_time
+from internal.language.tasks.vocabulary import any_of
 from internal.language.text.english import PERSONAL_VERBS
 from internal.language.text.morphology import parses
+from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key, text_language, words
 
 _INTENTIONS: Final = words(
@@ -20,6 +23,7 @@ _INTENTIONS: Final = words(
     " обіцяла повинен повинна маю"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_COURTESY: Final = pattern(rf"\b(?:{any_of('courtesy')})\b")
 _STATEMENT: Final = re.compile(
     r"^\W*(?:i|we|he|she|it|they|you|there|this|that|these|those|the|a|an|my|our|yes|no|what|who|when|where|why|how)\b"
     r"|\b(?:is|are|was|were|has|had|did|does)\b",
@@ -33,6 +37,13 @@ def without_request(lines: Sequence[tuple[str, datetime]], language: Language) -
     Grammar decides: an imperative, an infinitive, a future of the first person, a word of need, a future time.
     """
     return [index for index, (text, at) in enumerate(lines) if not _requests(text, at, text_language(text, language))]
+
+
+def only_requests(text: str, tasks: Sequence[TaskFound]) -> bool:
+    """Whether a text consists of requests for reminders, so that nothing else in it needs an answer."""
+    requests = [task.span for task in tasks if task.asked]
+    rest = fold(blank_out(text, requests))
+    return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", rest))
 
 
 def _requests(text: str, at: datetime, language: Language) -> bool:

@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Final
 
 from internal.language.dates.units import blank_out, fold
+from internal.language.facts.statements import TASKS, Judge, stated
 from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import is_given_name
+from internal.language.tasks.requests import find_tasks
 from internal.language.tasks.times import TimeFound, find_time
-from internal.language.tasks.titles import dative, debt, infinitive, nominative_person
+from internal.language.tasks.titles import dative, debt, infinitive, nominative_person, title_of
 from internal.language.tasks.vocabulary import all_of, any_of
 from internal.language.text.morphology import parses
 from internal.language.text.patterns import pattern
@@ -82,16 +84,32 @@ def may_promise(text: str) -> bool:
     return any(shape.search(fold(text)) for shape in (_VOWED, _OWES, _BORROWED, _LENT))
 
 
-def find_promised(text: str, at: datetime, language: Language) -> list[Promised]:
-    """Tasks of others for the owner in a text written at `at` (aware, in the owner's zone)."""
+def find_promised(text: str, at: datetime, language: Language, judge: Judge | None = None) -> list[Promised]:
+    """Tasks of others for the owner in a text written at `at` (aware, in the owner's zone).
+
+    A judge finds promises with a day in words that no rule knows.
+    """
     found = []
     for start, end in sentence_spans(text):
         sentence = text[start:end].rstrip()
         if not _DOUBTED.search(fold(sentence)):
             promised = _lent(sentence, at, language) or _plainly(sentence, at, language)
-            promised = promised or _by_future(sentence, at, language)
+            promised = promised or _by_future(sentence, at, language) or _judged(sentence, at, language, judge)
             found += [promised] if promised is not None else []
     return found
+
+
+def _judged(sentence: str, at: datetime, language: Language, judge: Judge | None) -> Promised | None:
+    """What a sentence promises for a day by its meaning, in its own words."""
+    time = find_time(sentence, at, language) if judge is not None else None
+    if time is None or time.recurrence or find_tasks(sentence, at, language):
+        return None
+    if stated(sentence, judge, TASKS) != "promise":
+        return None
+    for end, name in (_subjects(sentence, language) or _by_job(sentence, fold(sentence), language))[:1]:
+        if name.casefold() in sentence[:end].casefold() and len(sentence[:end].split()) <= _LONGEST_SUBJECT:
+            return Promised(name, _without_time(sentence[end:], sentence, 0, time), time, plain=time.sure)
+    return Promised("", title_of(sentence, time.spans), time, plain=time.sure)
 
 
 def _lent(sentence: str, at: datetime, language: Language) -> Promised | None:

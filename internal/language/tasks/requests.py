@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.tasks.contacts import contact_wanted, rhythm_wished
+from internal.language.facts.statements import TASKS, Judge, stated
+from internal.language.tasks.contacts import contact_wanted, names_somebody, rhythm_wished
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
     addressed,
@@ -137,31 +138,19 @@ _MAX_LEAD: Final = 6
 _CYRILLIC: Final = pattern(r"[\u0400-\u04ff'-]+")
 
 
-def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskFound]:
+def find_tasks(text: str, at: datetime, language: Language = "en", judge: Judge | None = None) -> list[TaskFound]:
     """The tasks in a text by its author, written at `at` (aware, in the author's zone), in order.
 
-    Loads pymorphy3, so call it in the language process; some 1 ms a sentence.
+    A judge finds promises with a day, and rhythms, in words that no rule knows. Loads pymorphy3; 1 ms a sentence.
     """
     tasks: list[TaskFound] = []
     for start, end in sentence_spans(text):
         for begin, part in _clauses(text[start:end]):
-            if len(part) > MAX_SENTENCE:
-                continue
-            task = _of_sentence(spell_out(part), at, language)
-            if task is not None:
+            read = len(part) <= MAX_SENTENCE
+            if read and (task := _of_sentence(spell_out(part), at, language, judge)) is not None:
                 placed = replace(task, span=(start + begin, start + begin + len(part)))
                 tasks.append(_with_titles_before(placed, tasks, text, language))
     return _without_titled_twice(tasks)
-
-
-def only_requests(text: str, tasks: list[TaskFound]) -> bool:
-    """Whether a text consists of requests for reminders, so that nothing else in it needs an answer."""
-    requests = [task for task in tasks if task.asked]
-    rest = blank_out(text, [task.span for task in requests])
-    return bool(requests) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
-
-
-_COURTESY: Final = pattern(rf"\b(?:{any_of('courtesy')})\b")
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
@@ -195,7 +184,7 @@ def _without_titled_twice(tasks: list[TaskFound]) -> list[TaskFound]:
     return [task for task in tasks if task.asked or task.title not in titles]
 
 
-def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound | None:
+def _of_sentence(sentence: str, at: datetime, language: Language, judge: Judge | None) -> TaskFound | None:
     if unless := _UNLESS.search(fold(sentence)):
         sentence = blank_out(sentence, [unless.span()])
     folded = fold(sentence)
@@ -210,7 +199,18 @@ def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound |
         or _promise(sentence, folded, at, language)
         or _need(sentence, folded, at, language)
         or _plan(sentence, folded, at, language)
+        or _judged(sentence, at, language, judge)
     )
+
+
+def _judged(sentence: str, at: datetime, language: Language, judge: Judge | None) -> TaskFound | None:
+    """The author's promise for a day, or his wish to be in touch regularly, by what a sentence means."""
+    time = find_time(sentence, at, language) if judge is not None else None
+    if time is None or stated(sentence, judge, ("rhythm",) if time.recurrence else TASKS) not in ("rhythm", "mine"):
+        return None
+    if time.recurrence and not names_somebody(sentence, language):
+        return None
+    return _titled("contact" if time.recurrence else "promise", title_of(sentence, time.spans), time)
 
 
 def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, question: bool) -> TaskFound | None:

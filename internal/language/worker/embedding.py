@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from internal.language.facts.statements import Chances, statement_chances
+from internal.text_caches import cached
+
 DIMENSIONS = 384
 
 log = logging.getLogger(__name__)
@@ -74,3 +77,9 @@ def unit_rows(vectors: Any) -> NDArray[np.float32]:
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit: NDArray[np.float32] = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
     return unit
+
+
+@cached(4_000)
+def judge_statement(sentence: str) -> Chances:
+    """The chances of what a sentence states; some 7 ms for a sentence that it has not judged before."""
+    return statement_chances(sentence, embed_passages([sentence])[0])

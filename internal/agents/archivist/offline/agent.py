@@ -31,6 +31,7 @@ from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
 from internal.language.text.passages import batches
 from internal.language.text.spelling import name_key, text_language
+from internal.language.worker.embedding import judge_statement
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Circle, Person
 
@@ -70,7 +71,9 @@ def propose(request: ArchivistRequest) -> str:
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
     heard = _statements_of_others(reading)
-    dated = [one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading)]
+    dated = [
+        one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading, judge_statement)
+    ]
     dated += [one for said in reading.said for one in ended_occasions(said, reading, request.facts)]
     changes = [
         _change(dossier, people)

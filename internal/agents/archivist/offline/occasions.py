@@ -10,6 +10,7 @@ from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions
+from internal.language.facts.statements import Judge
 from internal.language.kinship.words import Relation, relations
 from internal.language.names.mention_words import POSSESSIVE
 from internal.language.text.spelling import text_language, tokens
@@ -19,12 +20,14 @@ Candidate = tuple[int, int, Dossier | Relation]
 """The position of a person in a sentence, named by name or by a word of kinship."""
 
 
-def occasion_facts(said: SentenceReading, reading: Reading) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
+def occasion_facts(
+    said: SentenceReading, reading: Reading, judge: Judge | None = None
+) -> Iterator[tuple[dict[str, Any], Dossier | None]]:
     """The occasions of one sentence as facts without their source, each with its person; None = the owner."""
     candidates = _candidates(said)
     language = text_language(said.text, reading.language)
     spans = [(start, end) for start, end, _ in candidates]
-    for found in find_occasions(said.text, said.line.at, spans, language):
+    for found in find_occasions(said.text, said.line.at, spans, language, judge):
         whose = None if found.whose == OWNER else candidates[found.whose][2]
         dossier = reading.relative(whose) if isinstance(whose, Relation) else whose
         if dossier is not None:
@@ -55,8 +58,8 @@ _KNOWN: Final = re.compile(
 def _fact(found: NamedOccasion, dossier: Dossier | None, said: SentenceReading, language: str) -> dict[str, Any]:
     day = day_words(found.month, found.day, language)
     dated = f"{day} {found.year}" if found.year else day
-    what = occasion_words(found.kind, language)
-    text = f"{max(dossier.names, key=len)}: {what}, {dated}" if dossier else f"{cleaned(said.text)} ({dated})"
+    named = f"{max(dossier.names, key=len)}: {occasion_words(found.kind, language)}, {dated}" if dossier else ""
+    text = named if named and found.kind != "event" else f"{cleaned(said.text)} ({dated})"
     return {
         "relation": KINDS[found.kind],
         "target": day,

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from internal.language.tasks.completion import find_completions, find_move, same_task
-from internal.language.tasks.requests import TaskFound, find_tasks, may_request, only_requests
+from internal.language.tasks.intentions import only_requests
+from internal.language.tasks.requests import TaskFound, find_tasks, may_request
 from internal.language.tasks.titles import title_of
 from internal.language.text.spelling import Language, text_language
 
