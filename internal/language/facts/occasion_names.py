@@ -8,6 +8,8 @@ from babel.dates import format_date, format_skeleton
 
 from internal.language.text.tables import table
 
+EVENT: Final = "EVENT_ON"
+"""States another day of a person that comes once: an operation, a departure."""
 KINDS: Final[Mapping[str, str]] = {
     "birthday": "BORN_ON",
     "name_day": "NAME_DAY_ON",
@@ -17,7 +19,7 @@ KINDS: Final[Mapping[str, str]] = {
     "christening": "CHRISTENING_ON",
     "housewarming": "HOUSEWARMING_ON",
     "memorial": "MEMORIAL_ON",
-    "event": "EVENT_ON",
+    "event": EVENT,
 }
 """Kinds of occasions and the relations that state them."""
 

@@ -26,6 +26,7 @@ from internal.agents.archivist.offline.people import Dossier, Identity, Reading,
 from internal.agents.archivist.offline.relations import OfflineRelations
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
+from internal.language.facts.occasion_names import EVENT
 from internal.language.names.entities import is_place
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import name_words
@@ -81,8 +82,10 @@ def propose(request: ArchivistRequest) -> str:
         if dossier.lines and not any(d is dossier for d in gone)
     ]
     operations = [operation for operation in changes if operation] + merged
-    stated = {(fact["relation"], *fact["evidence"]) for fact, _ in dated}
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
+    plain = [fact["evidence"] for fact in facts]
+    dated = [one for one in dated if one[0]["relation"] != EVENT or one[0]["evidence"] not in plain]
+    stated = {(fact["relation"], *fact["evidence"]) for fact, _ in dated}
     facts = [fact for fact in facts if (fact["relation"], *fact["evidence"]) not in stated]
     facts += heard
     facts += [
