@@ -20,6 +20,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.constants_ast import Constants
 from support.long import LONG, examples
+from support.product import collected_workers
 from support.product.forked_process import start_children_by_fork
 from support.product.program import BEFORE_PYTHON, NO_DICTIONARIES, starter
 from support.stores import stores
@@ -111,6 +112,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return any(scope.startswith(_WAITING) and not all(tests.values()) for scope, tests in units.items())
 
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
+    """The tests are collected once, not by each worker anew."""
+    collected_workers.begin(config, specs)
 
 
 @pytest.hookimpl(optionalhook=True)

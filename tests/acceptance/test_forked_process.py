@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT, TESTS
 from support.patience import PATIENCE_S
+from support.product.collected_workers import is_copy
 from support.product.forked_process import LANGUAGE, RUN
 from support.product.program import BEFORE_PYTHON, BOT, started, starter
 
@@ -120,3 +121,10 @@ async def test_a_sitecustomize_acts_in_a_forked_process(tmp_path: Path) -> None:
     process = await started(BOT, ["--version"], ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, tmp_path)
     out, _ = await process.communicate()
     assert out.startswith(b"before all\nlaplaced")
+
+
+def test_a_worker_is_a_copy_of_what_collected_the_tests() -> None:
+    """Where it cannot be, it collects by itself, which only takes longer: nothing else would tell."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("a run without workers")
+    assert is_copy()
