@@ -69,8 +69,9 @@ def _row(context: PageContext, section: str, one: Json) -> None:
                 if one["years"]:
                     chip(say("today-years", years=one["years"]))
             elif section != "questions":
-                when = one["next_at"] or one["due_at"]
-                words("span", say.moment(when, "EEE d MMM, HH:mm") if when else say("task-undated"))
+                when = max(one["due_at"] or "", one["next_at"] or "")  # a deadline's reminder comes the day before
+                shape = "EEE d MMM" if one["whole_day"] and when == one["due_at"] else "EEE d MMM, HH:mm"
+                words("span", say.moment(when, shape) if when else say("task-undated"))
         for line in one.get("citations", []):
             words("div", f"{say.moment(line['at'], 'd MMM y')}: {line['quote']}", "task-details")
 

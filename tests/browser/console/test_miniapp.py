@@ -80,7 +80,7 @@ async def test_an_owner_looks_corrects_and_forgets(house: House, open_app: OpenA
 async def test_tasks_are_added_and_done(open_app: OpenApp) -> None:
     """By the field at the top and the button under a task, in the light."""
     page = await open_app(VIRA)
-    await expect(page.get_by_role("heading", level=1)).to_have_text("Today")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Week")
     await page.get_by_role("button", name="Files").click()
     await expect(page.locator("main")).to_contain_text("No files yet")
     await page.get_by_role("button", name="Tasks").click()

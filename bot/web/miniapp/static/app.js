@@ -123,11 +123,10 @@ views.today = {
   icon: "☀️",
   async draw() {
     const found = await get("/today", { days: 7 });
-    const occasion = (one) => item(one.text, [day(one.date, true)], one.person_id && (() => go("person", one.person_id)));
-    const promised = (one) => item(one.title, [one.due_at && day(one.due_at, one.whole_day)]);
+    const occasion = (one) => item(one.text, [day(one.date, true), ...one.citations.slice(0, 1).map(quoted)], one.person_id && (() => go("person", one.person_id)));
     const parts = [
       section("tasks", found.tasks.map(task)), section("occasions", found.occasions.map(occasion)),
-      section("promises", found.promises.map(task)), section("waiting", found.waiting.map(promised)),
+      section("promises", found.promises.map(task)), section("waiting", found.waiting.map(task)),
       section("contacts", found.contacts.map(task)), section("questions", found.questions.map((one) => item(one.text, []))),
     ].flat(2);
     return rowsOr(parts, "no-today");
@@ -145,7 +144,9 @@ views.people = {
 };
 
 const rowsOr = (rows, none) => (rows.length ? rows : [empty(none)]);
-const person = (one) => item(one.display_name, [say(`circle-${one.circle}`), one.bio.slice(0, 120)], () => go("person", one.id));
+const short = (text) => (text.length > 120 ? `${text.slice(0, 120).replace(/\s+\S*$/, "")}…` : text);
+const quoted = (line) => say("quoted", { quote: short(line.quote), day: day(line.at, true) });
+const person = (one) => item(one.display_name, [say(`circle-${one.circle}`), short(one.bio)], () => go("person", one.id));
 
 views.person = {
   async draw(id) {
@@ -189,7 +190,8 @@ function task(one) {
   };
   const due = one.due_at && h("small", { class: late && "late" }, day(one.due_at, one.whole_day));
   const tomorrow = new Date(Date.now() + 86400000).toISOString();
-  return h("div", { class: "item" }, one.title, due, h("div", { class: "row" },
+  const said = (one.citations || []).map((line) => h("small", {}, quoted(line)));
+  return h("div", { class: "item" }, one.title, due, said, h("div", { class: "row" },
     one.state === "proposed" ? button("confirm", change({ state: "open" })) : button("done", change({ state: "done" })),
     one.due_at && one.state !== "proposed" ? button("tomorrow", change({ next_at: tomorrow })) : null,
     button("drop", change({ state: "cancelled" }), "bad")));
@@ -232,7 +234,8 @@ views.file = {
   title: async (id) => (await get(`/artifacts/${id}`)).name || say("file"),
 };
 
-const since = (one) => (one.valid_at ? say("since", { day: day(one.valid_at, true) }) : "");
+const since = (one) =>
+  one.valid_at ? say(one.valid_at_precision ? "since" : "said", { day: day(one.valid_at, true) }) : "";
 const fact = (one) => item(one.fact, [since(one)], () => go("fact", one.uuid));
 
 views.fact = {
@@ -293,7 +296,7 @@ async function go(name, id) {
   stack.push([name, id]);
   scrollTo(0, 0);
   await show();
-  document.querySelector("main").focus();
+  document.querySelector("main").focus({ preventScroll: true });
 }
 
 async function back() {
