@@ -13,7 +13,7 @@ from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import may_be_pet_name
 from internal.language.names.person_names import NAMED, name_boosts
-from internal.language.search.subjects import subjects_of, tells_change
+from internal.language.search.subjects import besides_change, subjects_of, tells_change
 from internal.language.search.terms import query_terms, terms_in
 from internal.language.text.spelling import Language, text_language, tokens, words
 
@@ -21,6 +21,8 @@ SPEAKER: Final = words("я мы ми i we i'm we're i've we've")
 OTHERS: Final = words(
     "он она они вин він вона вони he she they he's she's they're его её ее их його її їх his her their"
 )
+_NOBODY: Final = words("они вони they")
+"""Those who act on the owner without being named: "they gave me a raise"."""
 _LINKS: Final = words("а и но and but а та але now теперь тепер")
 _TOUCHED: Final = words("меня мне мной нас нам мене мені мною me us")
 _OWN: Final = words("мой моя мои наш наша наши мій моя мої наш наша наші my our one")
@@ -66,9 +68,11 @@ class AskedPeople:
         begins = said[:_BEGINS]
         if self.named or not begins or any(token.key in SPEAKER for token in begins):
             return True
+        touched = any(token.key in _TOUCHED for token in said)
+        if touched and begins[0].key in _NOBODY:
+            return True
         if begins[0].key in OTHERS or (len(begins) > 1 and begins[0].key in _LINKS and begins[1].key in OTHERS):
             return False
-        touched = any(token.key in _TOUCHED for token in said)
         if begins[0].key in _OWN and len(begins) > 1 and subjects_of(begins[1].text) & self._asked:
             return True
         if begins[0].key in _OWN and not touched and any(token.key in relations() for token in begins[1:]):
@@ -80,10 +84,12 @@ class AskedPeople:
         last, of, keys = found[-1], subjects_of(line.text), {token.key for token in tokens(line.text)}
         if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
             return False
+        if not self.named and (self.begins_with_somebody(line.text) or tokens(line.text)[0].key in {*SPEAKER, *_OWN}):
+            return False  # a statement of its own
         if keys & OTHERS or of & self._asked:
             return True
         begun, tells = subjects_of(last.text), last.overrides or tells_change(last.text)
-        if not tells and not self.may_be_about(of):
+        if not self.may_be_about(subjects_of(besides_change(line.text)) if tells else of):
             return False
         tells = tells or tells_change(line.text)
         if not (tells or (found[1:] and (not begun or begun & self._asked))):

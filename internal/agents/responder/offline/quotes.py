@@ -19,7 +19,7 @@ from internal.agents.responder.offline.intent import intent_of
 from internal.agents.responder.offline.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.offline.pictures import subjects_of_file, without_question
 from internal.agents.responder.offline.said_line import SaidLine
-from internal.agents.responder.offline.updates import newest_update, of_other_days
+from internal.agents.responder.offline.updates import newest_update, of_other_days, states
 from internal.language.commands.amendments import amend_lines, amending
 from internal.language.commands.recognise import is_order
 from internal.language.facts.occasions import is_occasion
@@ -180,6 +180,7 @@ class _LineReader:
         of_another = not of & self._subjects if of else not tells_state(line.text)
         beside = self._subjects and names_only and (of_another or is_occasion(line.text))
         changed = not line.speaker and tells_change(line.text) and (self._found or self._older)
+        changed = changed and states(self._subjects, line.text)
         return (share >= _HALF and not beside) or (
             bool(changed) and not (of and self._subjects) and self._people.spoken_of(line.text)
         )

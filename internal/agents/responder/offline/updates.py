@@ -4,6 +4,7 @@ Lines are weighed by a few signs and by how near in meaning they are to the olde
 changes of jobs, homes, partners, cars, pets and schools in three languages, each amid other talk.
 """
 
+import re
 from collections.abc import Sequence, Set
 from typing import Final
 
@@ -28,6 +29,9 @@ _ENDED: Final = -1.6
 _USUAL: Final = -6.0
 _NEAR: Final = 63.6
 """What the distance of a vector from the usual counts."""
+_QUANTITIES: Final = frozenset({"pay", "weight", "height"})
+"""Subjects whose news is a number."""
+_NUMBER: Final = re.compile(r"\d")
 _BEGINNING: Final = 4
 """Words of a line whose verb tells who does it."""
 
@@ -59,6 +63,7 @@ def newest_update(
         of = subjects_of(line.text)
         beside = bool(of and subjects) and people.named and not of & subjects and not answering & terms_in(line.text)
         beside = beside or of_other_days(line.text, older, people)
+        beside = beside or not states(subjects, line.text)
         stated = not (line.speaker or line.in_file) and tells_state(line.text)
         return stated and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
 
@@ -69,6 +74,12 @@ def newest_update(
     ]
     best = max(odds, key=lambda one: one[0], default=None)
     return best[1] if best is not None and best[0] + _USUAL > (_ENDED if ended else _LEAST) else None
+
+
+def states(subjects: Set[str], text: str) -> bool:
+    """Whether a line may tell what is asked: news of a quantity has a word of it, or a number and no other subject."""
+    of = subjects_of(text)
+    return subjects.isdisjoint(_QUANTITIES) or bool(of & subjects if of else _NUMBER.search(text))
 
 
 def of_other_days(text: str, older: str, people: AskedPeople) -> bool:

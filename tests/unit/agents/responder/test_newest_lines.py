@@ -82,6 +82,41 @@ def test_somebody_elses_change_answers_nothing(language: str, question: str, own
     assert another not in said
 
 
+OWN_STATE = {
+    "en": ("I earn 3800 a month", "I weigh 85 kg", "They gave me a raise, 4200 a month now", "I weigh 82 kg now",
+           "I moved to Mill street 14", "Resigned, I'm at Monzo now", "Kate said that she is pregnant"),
+    "ru": ("Моя зарплата 3800", "Я вешу 85 кг", "Теперь получаю 4200 в месяц, подняли", "Я уже вешу 82 кг",
+           "Я переехал на улицу Мира 14", "Уволился, теперь в Озоне", "Катя сказала, что беременна"),
+    "uk": ("Моя зарплата 3800", "Я важу 85 кг", "Тепер заробляю 4200, підняли", "Схуд, важу 82 кг",
+           "Я переїхав на вулицю Миру 14", "Звільнився, тепер у Дії", "Оксана сказала, що вагітна"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pause", [timedelta(seconds=8), timedelta(days=1)])
+@pytest.mark.parametrize(
+    ("language", "question", "newest"),
+    [
+        ("en", "how much do I make now?", "4200"),
+        ("en", "what's my weight?", "82"),
+        ("en", "where do I live now?", "Mill street"),
+        ("ru", "сколько я теперь получаю?", "4200"),
+        ("ru", "сколько килограммов я сейчас", "82"),
+        ("ru", "где я теперь работаю?", "Озоне"),
+        ("uk", "скільки мені платять на місяць?", "4200"),
+        ("uk", "яка в мене вага?", "82"),
+        ("uk", "за якою адресою я мешкаю?", "Миру"),
+    ],
+)
+def test_of_many_things_that_changed_the_one_asked_about_is_quoted(
+    language: str, question: str, newest: str, pause: timedelta
+) -> None:
+    """First its newest statement; what else the owner told of himself, at once or later, stays out."""
+    lines = [(text, EARLIER + n * pause) for n, text in enumerate(OWN_STATE[language])]
+    said = answer(language, question, *lines)
+    assert newest in said.splitlines()[0]
+    assert sum(text in said for text, _ in lines) <= 2
+
+
 def test_a_long_message_is_quoted_in_its_sentences_that_matter() -> None:
     """Not 900 characters of a story."""
     story = (
