@@ -179,10 +179,12 @@ class _LineReader:
         names_only = not any(there & word for word in self._asked if not word & self._people.terms)
         of_another = not of & self._subjects if of else not tells_state(line.text)
         beside = self._subjects and names_only and (of_another or is_occasion(line.text))
-        changed = not line.speaker and tells_change(line.text) and (self._found or self._older)
-        changed = changed and states(self._subjects, line.text)
+        changed = not line.speaker and tells_change(line.text) and states(self._subjects, line.text)
         return (share >= _HALF and not beside) or (
-            bool(changed) and not (of and self._subjects) and self._people.spoken_of(line.text)
+            changed
+            and bool(self._found or self._older)
+            and not (of and self._subjects)
+            and self._people.spoken_of(line.text)
         )
 
 
