@@ -21,6 +21,7 @@ from support.paths import TESTS
 
 from internal.storage.engine import owner_scope
 from internal.storage.engine.driver import to_json
+from internal.storage.engine.statement_cache import StatementCache
 from internal.storage.tables import metadata
 
 if TYPE_CHECKING:
@@ -126,6 +127,10 @@ LEFT_OUT: Final = {
 """Tests that do not run on PostgreSQL, by folder, file or `file::function`, each with its reason."""
 
 
+_STATEMENTS: Final = StatementCache()
+"""As in the product, what one store in memory compiled serves the next."""
+
+
 class _Run:
     """What this process of the tests knows of the run it belongs to."""
 
@@ -151,7 +156,7 @@ def memory_store() -> Iterator[Connection]:
     with contextlib.closing(sqlite3.connect(":memory:")) as raw:
         raw.deserialize(_new_sqlite())
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, json_serializer=to_json)
-        with engine.connect() as connection:
+        with _STATEMENTS.connect(engine) as connection:
             yield connection
         engine.dispose()
 
