@@ -1,10 +1,10 @@
 """The role words that a person's stored description has beside the name."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
-from internal.language.facts.kin_questions import ASKS
+from internal.language.facts.kin_questions import ASKS, Ties, people_of_chain
 from internal.language.kinship.kinds import Kin, kin_of_word
 from internal.language.kinship.words import FORMER, relations
 from internal.language.names.mentions import find_people
@@ -17,6 +17,7 @@ from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Person, names_of
 from internal.text_caches import cached
 
+_NO_TIES: Final = Ties("", {}, ())
 _FORMER: Final = FORMER - {"old", "previous"}
 
 
@@ -55,14 +56,31 @@ def roles_of(text: str) -> frozenset[str]:
     return frozenset(role.word for token in found for role in relations().get(token.key, ()))
 
 
-def people_called(about: str, people: Sequence[Person]) -> tuple[int, ...]:
-    """The ids of the people whom the owner calls so: "my sister", "my former boss"; for the language process."""
+def people_called(about: str, people: Sequence[Person], ties: Ties = _NO_TIES) -> tuple[int, ...]:
+    """The ids of the people whom the owner calls so, by his ties, else by the words of profiles in any language.
+
+    "my sister", "мамин брат", "my former boss"; for the language process.
+    """
     roles, former = roles_of(about), _is_former(about)
     if not roles and not former:
         return ()
+    if not former and (nodes := people_of_chain(about, ties)) is not None:
+        return tuple(one.id for one in people if one.entity_id in nodes)
     own = [(one, calling(one)) for one in people]
-    called = [one.id for one, call in own if not roles or roles & (call.roles | call.loose)]
+    called = [one.id for one, call in own if not roles or _same_role(roles, call.roles | call.loose)]
     return tuple(one.id for one, _ in own if one.id in called and _is_former(one.bio) == former)
+
+
+def _same_role(asked: Set[str], own: Set[str]) -> bool:
+    """Whether two sets of role words have one in common, or one that means the same in another language."""
+    kin = {kin for word in own if (kin := kin_of_word(word))}
+    meant = (kin_of_word(word) for word in asked)
+    return bool(asked & own) or any(
+        one.kind == other.kind and (one.gender == other.gender or None in (one.gender, other.gender))
+        for one in meant
+        if one
+        for other in kin
+    )
 
 
 def _is_former(text: str) -> bool:

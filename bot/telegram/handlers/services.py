@@ -19,7 +19,6 @@ from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.views.people_map import PeopleMaps
 from internal.language.dates.questions import DatedQuestion
-from internal.people.model import Person
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
@@ -47,9 +46,6 @@ class Names(Protocol):
 
         People it does not name are left out. Raises ModelUnavailable or LanguageCallFailed.
         """
-
-    async def called(self, text: str, people: Sequence[Person]) -> Sequence[int]:
-        """The ids of the people whom the owner calls so: "my sister". Raises like `boosts`."""
 
 
 class Sessions(Protocol):

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.access.model import User
-from internal.agents.role_words import kin_of_profiles
+from internal.agents.role_words import kin_of_profiles, people_called
 from internal.errors import ModelUnavailable
 from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository, service as knowledge
@@ -65,6 +65,12 @@ class PeopleMaps:
             ]
             ties = replace(ties, stated=[*ties.stated, *stated])
         return ties, listed
+
+    async def called(self, user_id: int, words: str) -> list[Person]:
+        """The people whom the owner calls so, by a relation to him. Raises what the language process raises."""
+        ties, listed = await self.ties(user_id)
+        ids = await self._language.run(people_called, words, listed, ties)
+        return [person for person in listed if person.id in ids]
 
     async def answer(self, user: User, question: str) -> Sequence[str]:
         """Answers who somebody is by relation, a line for each; empty for other questions."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from internal.language.kinship.chains import KinMap, StatedTie, Tie, chain_words, tie_words
-from internal.language.kinship.kinds import Kin, kin_of_word
+from internal.language.kinship.kinds import Kin, composed, kin_of_word
 from internal.language.kinship.words import MY, relations
 from internal.language.names.given_names import given_names
 from internal.language.names.person_names import mentions
@@ -26,6 +26,9 @@ ASKS: Final = re.compile(
 _TO_ME = re.compile(
     r"\b(?:приход\w+|довод\w+|related|to me|(?:мне|мені)\b.*\b[кх]то|[кх]то\b.*\b(?:мне|мені))\b",
     re.IGNORECASE,
+)
+_POSSESSIVE: Final = re.compile(
+    r"(\w{2,}?)(?:(ин|ін|їн)|ов|ев|ів|їв|єв)(?:а|у|ы|и|і|о|е|ого|ому|ой|ої|ій|ым|им|ою|ом|ых|их)?"
 )
 _BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
 
@@ -46,6 +49,25 @@ class Ties:
         return {node: names[0] for node, names in self.names.items() if names}
 
 
+def people_of_chain(text: str, ties: Ties) -> list[str] | None:
+    """The nodes of the people to whom the role words of a text lead from the owner: "мамин брат", "my sister's son".
+
+    None if it has no chain of relations, or names somebody at its beginning.
+    """
+    chain, _ = _chain(text)
+    if not chain or mentions(text, dict(enumerate(ties.names.values()))):
+        return None
+    found = _from_owner(ties.map(), ties.owner, chain)
+    return [node for node in found if node in ties.names] or ([] if chain[1:] else None)
+
+
+def _from_owner(kin: KinMap, owner: str, chain: Sequence[Kin]) -> Mapping[str, Tie]:
+    """The people to whom a chain leads; if its middle is unknown, those of its sum: mother's brother is an uncle."""
+    found = kin.who(owner, chain)
+    kind = composed(chain[1].kind, chain[0].kind) if len(chain) == 2 and not found else None
+    return kin.who(owner, [Kin(kind, chain[1].gender)]) if kind else found
+
+
 def kin_lines(text: str, ties: Ties, language: Language) -> list[str]:
     """The answer, a line for each person meant: "Коля — племянник (сестра Маша → сын)"; empty if there is none."""
     chain, own = _chain(text)
@@ -61,7 +83,7 @@ def kin_lines(text: str, ties: Ties, language: Language) -> list[str]:
     if chain and not named:
         return [
             f"{shown[node]} — {tie_words(tie, shown, language)}"
-            for node, tie in _people(kin.who(ties.owner, chain), shown)
+            for node, tie in _people(_from_owner(kin, ties.owner, chain), shown)
         ]
     if named and not chain and _TO_ME.search(text):
         known = kin.ties(ties.owner)
@@ -94,13 +116,25 @@ def _chain(text: str) -> tuple[list[Kin], bool]:
     before = {token.key for token in words[max(0, first - 2) : first]}
     within = {token.key for token in words[first:last]}
     from_start = "of" not in within and (
-        _possessive(words[first], text) or ("у" in before and len(chain) > 1) or bool(before & MY and not within & MY)
+        _possessive(words[first], text)
+        or words[first].key not in relations()
+        or ("у" in before and len(chain) > 1)
+        or bool(before & MY and not within & MY)
     )
     return (chain if from_start else chain[::-1]), bool((before | within) & MY)
 
 
 def _kin(token: Token) -> Kin | None:
-    return kin_of_word(token.key) if token.key in relations() and (token.opens or not token.capital) else None
+    if token.capital and not token.opens:
+        return None
+    return kin_of_word(token.key if token.key in relations() else _owner_of(token.key))
+
+
+def _owner_of(key: str) -> str:
+    """The role word of a possessive adjective: мама of "мамин", брат of "братова"; else an empty text."""
+    found = _POSSESSIVE.fullmatch(key)
+    ends = ("а", "я") if found and found[2] else ("", "о", "ь", "й")
+    return next((word for end in ends if found and (word := found[1] + end) in relations()), "")
 
 
 def _possessive(token: Token, text: str) -> bool:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from internal.agents.role_words import people_called
 from internal.language.names import person_names as language
 from internal.language.worker.process_pool import LanguageWorker
-from internal.people.model import Person
 
 Names = Mapping[int, Sequence[str]]
 """Person id -> display name, aliases and "@username"."""
@@ -44,7 +42,3 @@ class WorkerNames:
 
     async def mentions(self, text: str, names: Names) -> Mapping[int, str]:
         return await self._worker.run(language.mentions, text, dict(names))
-
-    async def called(self, text: str, people: Sequence[Person]) -> Sequence[int]:
-        """The ids of the people whom the owner calls so, by a relation to him: "my sister"."""
-        return await self._worker.run(people_called, text, list(people))

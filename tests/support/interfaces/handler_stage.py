@@ -25,7 +25,6 @@ from bot.telegram.rendering import LIMIT, render, utf16_len
 from internal.access import repository as users, service as access
 from internal.access.model import Author, User
 from internal.agents.model import ResponderRequest
-from internal.agents.role_words import people_called
 from internal.config.settings import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.mailbox.model import InboxRow, InboxState
@@ -168,9 +167,6 @@ class NamesHere:
 
     async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
         return name_boosts(query, names)
-
-    async def called(self, text: str, people: Sequence[Person]) -> Sequence[int]:
-        return people_called(text, people)
 
     @property
     def weight(self) -> float:

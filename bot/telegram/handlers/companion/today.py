@@ -17,7 +17,7 @@ from bot.telegram.handlers.companion.brief_button import BriefButton, ProfileLin
 from bot.telegram.handlers.companion.companion_text import agenda_text, brief_text
 from bot.telegram.handlers.companion.reflections import set_reflections, show_reflections
 from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, QUOTE, SourceLines, shorten, sources_text
-from bot.telegram.handlers.people.find import answer_text, called, find, find_answer, the_one
+from bot.telegram.handlers.people.find import answer_text, find, find_answer, the_one
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
@@ -81,7 +81,6 @@ async def name_typed(message: Message, chat: Chat, services: Services) -> None:
 
 async def _brief_of(name: str, found: list[Person], chat: Chat, services: Services) -> None:
     user = chat.user
-    found = found or await called(name, user, services)
     one = await the_one(name, found[:_OFFERED], chat, lambda one: brief_button(user, one.id, one.display_name))
     if one is not None:
         await chat.say(*await services.read(lambda c: brief_shown(c, user, one.id, services.clock.now())))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from bot.telegram.handlers.people.find import NAMED, SHOWN, WHOLE_NAME, capitalised, name_similarities
+from bot.telegram.handlers.people.find import NAMED, SHOWN, WHOLE_NAME, called, capitalised, name_similarities
 from bot.telegram.handlers.services import Services
 from internal.access.model import User
 from internal.graph import store
@@ -44,12 +44,16 @@ async def subject(user: User, services: Services, node_id: str) -> FactSubject |
 
 
 async def find_subjects(text: str, user: User, services: Services) -> list[FactSubject]:
-    """At most ten, the likeliest first: the owner, else exact names, else other forms and beginnings of the name."""
+    """At most ten, the likeliest first: the owner, else exact names, else other forms of the name, or a relation."""
     name = _ABOUT.sub("", text.strip())
     if not name or (names_oneself(name) and len(name.split()) < _ONESELF_WORDS):
         return [owner(user)]
     exact = await services.read(lambda c: _exact(c, user, name))
-    return (exact or await _similar(name, user, services))[:SHOWN]
+    if found := exact or await _similar(name, user, services):
+        return found[:SHOWN]
+    ids = [one.entity_id for one in await called(name, user, services)]
+    nodes = await services.read(lambda c: store.nodes_by_ids(c, user.user_id, ids))
+    return [_subject(one) for one in nodes.values()]
 
 
 def _exact(connection: Connection, user: User, name: str) -> list[FactSubject]:

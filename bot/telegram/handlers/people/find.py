@@ -35,9 +35,10 @@ _END_OF_SENTENCE = re.compile(r"[?!…\n]|\w{3,}\.$")
 
 
 async def find(name: str, user: User, services: Services) -> list[Person]:
-    """At most ten people, the likeliest first: by @username, id or equal name, else by its forms and beginning."""
+    """At most ten people, the likeliest first: by @username, id or equal name, else by its forms, or by a relation."""
     exact = await _exact(name, user, services)
-    return exact or await _similar(name, user, services, await _beginning(name, user, services))
+    similar = exact or await _similar(name, user, services, await _beginning(name, user, services))
+    return similar or await called(name, user, services)
 
 
 async def the_one(name: str, found: Sequence[Person], chat: Chat, choices: Callable[[Person], Button]) -> Person | None:
@@ -59,7 +60,7 @@ async def find_answer(message: Message, user: User, services: Services) -> list[
     beginning = [] if exact else await _beginning(name, user, services)
     if not (exact or beginning) and reads_like_sentence(name):
         raise SkipHandler
-    return exact or await _similar(name, user, services, beginning)
+    return exact or await _similar(name, user, services, beginning) or await called(name, user, services)
 
 
 def answer_text(message: Message) -> str:
@@ -93,13 +94,11 @@ async def name_similarities(name: str, user: User, services: Services) -> dict[i
 
 async def called(name: str, user: User, services: Services) -> list[Person]:
     """The people whom the owner calls so, by a relation to him: "my sister". Empty without the language tools."""
-    known = await services.read(lambda c: repository.listing(c, user.user_id))
     try:
-        ids = await services.names.called(name, known)
+        return (await services.maps.called(user.user_id, name))[:SHOWN]
     except (ModelUnavailable, LanguageCallFailed):
         log.warning("relations_unavailable", exc_info=True)
         return []
-    return [person for person in known if person.id in ids]
 
 
 async def _exact(name: str, user: User, services: Services) -> list[Person]:

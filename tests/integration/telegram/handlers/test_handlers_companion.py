@@ -85,6 +85,7 @@ async def test_a_brief_is_asked_for_by_name(world: World, lang: Language) -> Non
         ("Моя мама Анна.", ("мама", "мамы", "моей маме"), "папа"),
         ("Анна — моя сестра.", ("моя сестра", "моей сестры", "сестру"), "бывшая сестра"),
         ("Анна — моя сестра.", ("моя сестра", "моєї сестри"), "мій брат"),
+        ("Anna is my sister.", ("моя сестра", "сестру"), "мамина сестра"),
     ],
 )
 async def test_a_brief_is_asked_for_by_a_relation(world: World, bio: str, asked: Sequence[str], other: str) -> None:
@@ -94,6 +95,8 @@ async def test_a_brief_is_asked_for_by_a_relation(world: World, bio: str, asked:
     await world.write(lambda c: people.edit(c, 2, found.id, {"bio": bio}, now=now))
     for words in asked:
         assert "Anna likes peonies" in only(await world.send(f"/brief {words}", 2)).text, words
+        assert "Anna" in only(await world.send(f"/person {words}", 2)).text.splitlines()[0]
+        assert "Anna likes peonies" in only(await world.send(f"/facts {words}", 2)).text
     await world.send("/brief", 2)
     assert "Anna likes peonies" in only(await world.send(asked[0], 2)).text
     assert other in only(await world.send(f"/brief {other}", 2)).text

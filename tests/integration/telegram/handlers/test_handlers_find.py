@@ -10,7 +10,6 @@ from support.interfaces.handler_stage import World, only
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.errors import ModelUnavailable
-from internal.people.model import Person
 
 
 def text(key: str, **values: str | int) -> str:
@@ -97,9 +96,6 @@ async def test_nobody_is_nobody(world: World) -> None:
 
 class NoNames:
     async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
-        raise ModelUnavailable("the language process is closed")
-
-    async def called(self, text: str, people: Sequence[Person]) -> Sequence[int]:
         raise ModelUnavailable("the language process is closed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.facts.kin_questions import Ties, kin_lines
+from internal.language.facts.kin_questions import Ties, kin_lines, people_of_chain
 from internal.language.kinship.chains import KinMap, StatedTie, tie_words
 from internal.language.kinship.kinds import Kin, composed, kin_of_label, kin_of_relation, kin_of_word, kin_word
 from internal.language.names.mentions import find_people
@@ -34,6 +34,27 @@ TIES = Ties(
         StatedTie("n", word("mother"), "mm"),
     ],
 )
+
+
+@pytest.mark.parametrize(
+    ("words", "node"),
+    [
+        ("моя сестра", "m"), ("my sister", "m"), ("моєї сестри", "m"),
+        ("my sister's husband", "i"), ("сестрин муж", "i"), ("чоловік моєї сестри", "i"),
+        ("мамина мама", "n"), ("бабуся", "n"), ("my boss's wife", "s"),
+        ("my sister's daughter", None), ("мамин брат", None), ("брат", None), ("Маша", None),
+    ],
+)  # fmt: skip
+def test_people_are_called_by_relations_in_any_language(words: str, node: str | None) -> None:
+    """A possessive adjective is a step of the chain too; nobody is meant by half of a chain."""
+    assert (people_of_chain(words, TIES) or [None]) == [node]
+
+
+def test_the_sum_of_a_chain_stands_for_one_whose_middle_is_unknown() -> None:
+    """The mother is nobody's profile, and still her brother is the uncle."""
+    ties = Ties("owner", {"u": ["Stepan"]}, [StatedTie("u", word("uncle"), "owner")])
+    assert people_of_chain("мамин брат", ties) == people_of_chain("my mother's brother", ties) == ["u"]
+    assert people_of_chain("мамина сестра", ties) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
