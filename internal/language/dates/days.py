@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from internal.language.dates import deadlines
-from internal.language.dates.normalise import MONTHS, WEEKDAYS
-from internal.language.dates.units import Span, day_after
+from internal.language.dates.normalise import MONTHS, SPELT_DAY, SPELT_DAYS, WEEKDAYS
+from internal.language.dates.units import COUNT, UNIT, Span, day_after
+from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.patterns import pattern
-from internal.language.text.spelling import Language
+from internal.language.text.spelling import Language, name_key
 
 _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
     (r"\b(?:the )?day after tomorrow\b|\bпослезавтра\b|\bпіслязавтра\b", 2),
@@ -18,6 +19,8 @@ _RELATIVE_DAYS: Final[Sequence[tuple[str, int]]] = (
     (r"\b(?:на |до |by )?(?:сегодня|сьогодні|today|tonight|сегодняшн\w+)\b", 0),
 )
 _RELATIVE_DAY_PATTERNS: Final = [(pattern(shape), ahead) for shape, ahead in _RELATIVE_DAYS]
+AHEAD: Final = pattern(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
+FROM_NOW: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
 _BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не поз(?:днее|же)|не пізніше)"
 _NEXT: Final = (
     r"(?P<next>след(?:ующ\w{2,3})?\.?|наст(?:упн\w{1,3})?\.?|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
@@ -42,12 +45,24 @@ _ISO: Final = pattern(
 _OF_MONTH: Final = pattern(
     rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?P<n1>[0-3]?\d)(?:-?го|-?е|-?ого)?\s+числ[ао]|(?:the\s+)(?P<n2>[0-3]?\d)(?:st|nd|rd|th))\b"
 )
+_LONE_DAY: Final = pattern(
+    rf"(?:\b(?:{_BEFORE_DAY}|после|після|перед|по)\s+)?(?<![\w-])"
+    rf"(?:(?P<n>[0-3]?\d)-(?:го|му)|(?<=на )(?P<on>[0-3]?\d)-[ет]е?|(?P<spelt>{SPELT_DAY})ь?[оея](?:го|му))(?!\w)"
+    rf"|\b(?:(?:by|on|till|until|before)\s+(?:the\s+)?(?:(?P<en1>[0-3]?\d)(?:st|nd|rd|th)|(?P<word1>{SPELT_DAY}))"
+    r"|(?:the|\w+day|mon|tue|wed|thu|fri|sat|sun)\s+"
+    rf"(?:(?P<en2>[0-3]?\d)(?:st|nd|rd|th)|(?P<word2>\w+ty[ -](?:{SPELT_DAY}))))"
+    r"(?=\W*$|\s*[,.;:!)?]|\s(?:at|in|for|so|and|but|i|we|he|she|they|it|if|after|with|from|as|when|then|latest|is)\b)"
+)
+"""A day of a month without the month: "до двадцатого", "the twenty-sixth", "9-го"."""
+_HALF: Final = pattern(r"\b(?:полов|пів|пол|четверт|чверт|начал|минут|хвилин)\w*\s+$")
+_WEEKS_BEFORE: Final = pattern(r"\b(?P<count>a|one|two|three)\s+(?P<unit>week|fortnight)s?\s+(?:on\s+|from\s+)?$")
+_WEEK_BEHIND: Final = pattern(r"\s+(?P<unit>week|fortnight)\b")
 _NEXT_UNIT: Final = pattern(
     r"\b(?:на\s+|в\s+|у\s+|до\s+|by\s+|the\s+)?(?:(?:следующ\w+|наступн\w+|next)\s+"
     r"(?P<u>недел\w+|тиж\w+|week|месяц\w*|місяц\w*|month))\b"
 )
 _WEEKEND: Final = pattern(
-    r"\b(?:на выходных|на вихідних|at the weekend|on the weekend|this weekend|over the weekend)\b"
+    r"\b(?:(?:на|в|за|у)\s+)?(?:(?P<next>next|следующ\w+|наступн\w+)\s+)?(?:(?:эти|ці|ближайши|найближч)\w*\s+)?(?:выходные|выходных|вихідні|вихідних|weekend)\b"
 )
 _END: Final = pattern(
     rf"\b(?:до|к|by|before|until|till)\s+(?:{_MONTH_WORD})\b(?!\s+\d)"
@@ -71,9 +86,8 @@ class NamedDay:
 def named_days(folded: str, at: datetime, language: Language) -> list[NamedDay]:
     """The days named in a text, the most exact first."""
     days = [
-        *_dates(folded, at, language),
-        *_weekdays(folded, at),
-        *_relative_days(folded, at),
+        *(_dates(folded, at, language) or _lone_days(folded, at.date())),
+        *(_weeks_on(folded, day) for day in (*_weekdays(folded, at), *_relative_days(folded, at))),
         *_periods(folded, at, language),
     ]
     return days if len({day.day for day in days if day.sure}) <= 1 else days[:1]
@@ -128,6 +142,47 @@ def _day_of_month(number: int, today: date) -> date | None:
     return None
 
 
+def _lone_days(folded: str, today: date) -> list[NamedDay]:
+    for match in _LONE_DAY.finditer(folded):
+        digits = match["n"] or match["on"] or match["en1"] or match["en2"]
+        said = match["spelt"] or match["word1"] or match["word2"]
+        number = int(digits) if digits else next(n for shape, n in SPELT_DAYS if shape.fullmatch(said))
+        day = _day_of_month(number, today)
+        if day is not None and (match[0].isascii() or not _counts(match)):
+            return [NamedDay(day, match.span())]
+    return []
+
+
+def _counts(match: re.Match[str]) -> bool:
+    """Whether an ordinal is that of a thing or of an hour: "первого класса", "половина девятого"."""
+    before, behind = match.string[: match.start()].split(), match.string[match.end() :].split()
+    if _HALF.search(match.string[: match.start()]) or (match["spelt"] or "").startswith("друг"):
+        return True
+    if before and any("PREP" in one.tag.grammemes for one in _readings(before[-1])):
+        return True
+    marks = [one.tag.grammemes for one in _readings(behind[0])] if behind else []
+    return any(one & {"NOUN", "ADJF"} and one & {"gent", "datv"} for one in marks)
+
+
+def _readings(word: str) -> list[Any]:
+    """The likeliest reading of a Cyrillic word in each language that knows it."""
+    key = name_key(word)
+    languages = [one for one in dictionary_languages(key) if one != "en"]
+    return [reading for language in languages for reading in parses(key, language)[:1]]
+
+
+def _weeks_on(folded: str, day: NamedDay) -> NamedDay:
+    """The day some weeks after a named one: "a week tomorrow", "friday fortnight"."""
+    before, behind = _WEEKS_BEFORE.search(folded[: day.span[0]]), _WEEK_BEHIND.match(folded, day.span[1])
+    weeks = _WEEKS[before["count"]] * _WEEKS[before["unit"]] if before else 0
+    weeks += _WEEKS[behind["unit"]] if behind else 0
+    span = before.start() if before else day.span[0], behind.end() if behind else day.span[1]
+    return replace(day, day=day.day + timedelta(days=7 * weeks), span=span) if weeks else day
+
+
+_WEEKS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "week": 1, "fortnight": 2}
+
+
 def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
     days = []
     for match in _WEEKDAY.finditer(folded):
@@ -174,7 +229,8 @@ def _periods(folded: str, at: datetime, language: Language) -> list[NamedDay]:
         moment = deadlines.resolve(phrase, at, "ahead", language)
         return _named_day(match, moment.date() if moment else None)
     if match := _WEEKEND.search(folded):
-        return [NamedDay(at.date() + timedelta(days=(5 - at.weekday()) % 7), match.span(), sure=False)]
+        ahead = (5 - at.weekday()) % 7 + 7 * bool(match["next"])
+        return [NamedDay(at.date() + timedelta(days=ahead), match.span(), sure=False)]
     if match := _NEXT_UNIT.search(folded):
         if match["u"].startswith(("недел", "тиж", "week")):
             return [NamedDay(at.date() + timedelta(days=7 - at.weekday()), match.span(), sure=False)]

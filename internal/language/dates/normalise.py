@@ -25,7 +25,9 @@ _SPELT_DAY = pattern(
     rf"\b(?P<day>{'|'.join(shape for shape, _ in _SPELT)}|тридц[ая]т|thirtieth)(?:[ыиоье][а-яіїє]{{0,3}})?\b"
     rf"(?(month)|(?=\s+(?:of\s+)?(?:{_MONTH}|числ[ао])\b))"
 )
-_SPELT_DAYS = [(pattern(shape), number) for shape, number in (*_SPELT, ("тридц[ая]т|thirtieth", 30))]
+SPELT_DAYS = [(pattern(shape), number) for shape, number in (*_SPELT, ("тридц[ая]т|thirtieth", 30))]
+"""The stems of the days of a month in words."""
+SPELT_DAY = "|".join((*(shape for shape, _ in reversed(_SPELT)), "тридц[ая]т|thirtieth"))
 _WORDS: Mapping[str, str] = {
     **{f"month{number}": forms for number, forms in enumerate(MONTHS, 1)},
     **{f"weekday{number}": forms for number, forms in enumerate(WEEKDAYS)},
@@ -85,7 +87,7 @@ def days_in_digits(folded: str) -> str:
 
 
 def _day_in_digits(match: re.Match[str]) -> str:
-    number = next(number for shape, number in _SPELT_DAYS if shape.fullmatch(match["day"]))
+    number = next(number for shape, number in SPELT_DAYS if shape.fullmatch(match["day"]))
     month = match["month"] or ""
     return month + str(number).rjust(len(match[0]) - len(month))
 

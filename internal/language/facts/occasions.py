@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from internal.language.dates.days import named_days
+from internal.language.dates.days import AHEAD, FROM_NOW, NamedDay, named_days
 from internal.language.dates.in_text import dates_in
 from internal.language.dates.normalise import MONTHS, NUMBERS, canonical
-from internal.language.dates.units import blank_out
+from internal.language.dates.units import blank_out, day_after, fold, number_of, unit_of
 from internal.language.facts.statements import OCCASIONS, Judge, stated
 from internal.language.text.patterns import pattern
 from internal.language.text.spelling import Language, name_key
@@ -254,10 +254,20 @@ def _days(sentence: str, at: datetime, language: Language, *, past: bool) -> lis
     found = [day for day in found if not _NOT.search(sentence[: day.start])]
     if found:
         return sorted(found, key=lambda day: day.start)
-    if past or not (ahead := named_days(sentence.casefold(), at, language)):
+    if past or not (ahead := named_days(fold(sentence), at, language) or _units_ahead(fold(sentence), at.date())):
         named = [one for one in dates_in(sentence, at, language) if one.precision == "day"]
         return [_relative(one.start, one.end, one.moment.date()) for one in named[:1]]
     return [_relative(*ahead[0].span, ahead[0].day)] if ahead[0].sure else []
+
+
+def _units_ahead(folded: str, today: date) -> list[NamedDay]:
+    """The day that a number of days, weeks or months leads to: "in nine days"."""
+    match = AHEAD.search(folded) or FROM_NOW.search(folded)
+    if match is None or match[0].startswith("за "):  # "за неделю до свадьбы" is before another day
+        return []
+    count, unit = number_of(match["count"]), unit_of(match["unit"])
+    day = day_after(today, count, unit) if count and unit not in ("minute", "hour") else None
+    return [NamedDay(day, match.span())] if day else []
 
 
 def _relative(start: int, end: int, on: date) -> _Day:

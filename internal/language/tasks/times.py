@@ -12,7 +12,7 @@ from typing import Final
 
 from rapidfuzz.distance import OSA
 
-from internal.language.dates.days import NamedDay, named_days
+from internal.language.dates.days import AHEAD, FROM_NOW, NamedDay, named_days
 from internal.language.dates.hours import NamedHour, named_hour
 from internal.language.dates.normalise import WEEKDAYS, days_in_digits
 from internal.language.dates.recurrences import CODES, matches_rule, recurrence
@@ -26,8 +26,6 @@ _HALF_HOUR: Final = pattern(
     r"\b(?:через полчаса|за пів ?години|через пів ?години|in half an hour|in a half hour|через пол ?часа)\b"
 )
 _AND_HALF: Final = pattern(r"\b(?:через полтора часа|за півтори години|через півтори години|in an hour and a half)\b")
-_AHEAD: Final = pattern(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
-_FROM_NOW: Final = pattern(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
 _BEFORE: Final = pattern(
     rf"\b(?:за|заранее за|завчасно за)\s+(?:{COUNT}\s*)?{UNIT}(?:\s+до\s+(?:этого|того|цього|того))?"
 )
@@ -178,7 +176,7 @@ def _relative(folded: str, at: datetime) -> TimeFound | None:
     for shape, minutes in ((_AND_HALF, 90), (_HALF_HOUR, 30)):
         if match := shape.search(folded):
             return TimeFound(_after(at, timedelta(minutes=minutes)), False, None, (match.span(),))
-    match = _AHEAD.search(folded) or _FROM_NOW.search(folded)
+    match = AHEAD.search(folded) or FROM_NOW.search(folded)
     if match is None:
         return None
     count, unit = number_of(match["count"]), unit_of(match["unit"])

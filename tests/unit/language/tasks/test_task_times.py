@@ -48,6 +48,15 @@ AHEAD: tuple[tuple[str, str, str | None], ...] = (
     ("by the twentieth of March", "2027-03-20", None),
     ("on december third", "2026-12-03", None),
     ("до конца мая", "2027-05-31", None),
+    ("вернёт до двадцатого, сказал", "2026-12-20", None),
+    ("двадцять сьомого мама захищається", "2026-11-27", None),
+    ("9-го придёт мастер", "2026-12-09", None),
+    ("on the twenty-sixth", "2026-11-26", None),
+    ("by 10th latest", "2026-12-10", None),
+    ("a week tomorrow", "2026-12-03", None),
+    ("friday fortnight", "2026-12-11", None),
+    ("у найближчі вихідні", "2026-11-28", None),
+    ("next weekend", "2026-12-05", None),
     ("twice a month", "2026-11-26", "FREQ=WEEKLY;INTERVAL=2"),
     ("два раза в неделю", "2026-11-26", "FREQ=WEEKLY;BYDAY=MO,TH"),
     ("раз на три місяці", "2026-11-26", "FREQ=MONTHLY;INTERVAL=3"),
@@ -134,7 +143,21 @@ def test_so_long_before_a_time_is_counted_back_from_it(text: str, moment: str | 
 
 @pytest.mark.parametrize(
     "text",
-    ["у меня 2 кота", "remind me to buy milk", "вчера было хорошо", "I ran 5 km", "", "in at two shops", "в пять раз"],
+    [
+        "у меня 2 кота",
+        "remind me to buy milk",
+        "вчера было хорошо",
+        "I ran 5 km",
+        "",
+        "in at two shops",
+        "в пять раз",
+        "третього разу не буде",
+        "половина девятого",
+        "двадцать первого века",
+        "the second time",
+        "первого взгляда",
+        "finished first, second",
+    ],
 )
 def test_what_names_no_time_ahead_is_none(text: str) -> None:
     """Numbers are no hours, and the past is no time ahead."""
