@@ -1,6 +1,5 @@
 """The lessons of closed sessions, which are stored in their Analyses only."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -15,7 +14,7 @@ _NONE: Final = "[]"
 
 # Runs for every prompt and is built once: building a statement takes longer than running it.
 _TAUGHT: Final = (
-    select(chronicle.c.session_id, chronicle.c.at, chronicle.c.attrs)
+    select(chronicle.c.session_id, chronicle.c.at, chronicle.c.attrs["lessons"].label("lessons"))
     .where(chronicle.c.user_id == bindparam("owner"), chronicle.c.label == EventLabel.ANALYSIS.value)
     .where(chronicle.c.attrs["lessons"].as_string() != _NONE)
     .order_by(chronicle.c.n.desc())
@@ -41,7 +40,7 @@ def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
     rows = connection.execute(_TAUGHT, asked).all()
     if rows and (hidden := _hidden(connection, user_id)):
         rows = connection.execute(_TAUGHT.where(*map(not_, hidden)), asked).all()
-    found = [Taught(row.session_id, row.at, _texts(row.attrs)) for row in rows]
+    found = [Taught(row.session_id, row.at, _texts(row.lessons)) for row in rows]
     return [one for one in found if one.lessons]
 
 
@@ -57,6 +56,5 @@ def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
     return found
 
 
-def _texts(attrs: Any) -> tuple[str, ...]:
-    lessons: Sequence[Any] = attrs.get("lessons") or ()
-    return tuple(lesson for lesson in lessons if isinstance(lesson, str) and lesson)
+def _texts(lessons: Any) -> tuple[str, ...]:
+    return tuple(lesson for lesson in lessons or () if isinstance(lesson, str) and lesson)

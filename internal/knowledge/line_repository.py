@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, and_, literal, null, select
+from sqlalchemy import Connection, Row, and_, bindparam, literal, null, select
 
-from internal.storage.chunks import rows_with
+from internal.storage.chunks import rows_of, rows_with
 from internal.storage.engine.expressions import without_index
 from internal.storage.evidence import UNPUBLISHED, LineRef
 from internal.storage.tables import evidence, messages, observations, people, segments, users
@@ -31,16 +31,19 @@ class StoredLine:
 
 def stored_lines(connection: Connection, user_id: int, line_refs: Collection[LineRef]) -> dict[LineRef, StoredLine]:
     """The lines that still exist among these."""
-    same = and_(messages.c.user_id == segments.c.user_id, messages.c.id == segments.c.message_id)
-    columns = [segments.c[name] for name in _SEGMENT] + [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
-    query = select(users.c.name.label("owner"), *columns).select_from(
-        segments.outerjoin(messages, same).join(users, users.c.user_id == segments.c.user_id)
-    )
-    episodes = sorted({episode_id for episode_id, _ in line_refs} - {UNPUBLISHED})
+    published = {ref for ref in line_refs if ref[0] != UNPUBLISHED}
     found = _unpublished(connection, user_id, {n for episode_id, n in line_refs if episode_id == UNPUBLISHED})
-    stored = rows_with(connection, query.where(segments.c.user_id == user_id), segments.c.episode_id, episodes)
-    rows = [row for row in stored if (row.episode_id, row.n) in line_refs]
-    return found | {(row.episode_id, row.n): _line(row) for row in rows if row.message_id is None or row.m_role}
+    if not published:
+        return found
+    rows = rows_of(
+        connection,
+        _PUBLISHED,
+        sorted({episode_id for episode_id, _ in published}),
+        owner=user_id,
+        numbers=sorted({n for _, n in published}),
+    )
+    kept = (row for row in rows if (row.episode_id, row.n) in published and (row.message_id is None or row.m_role))
+    return found | {(row.episode_id, row.n): _line(row) for row in kept}
 
 
 def _unpublished(connection: Connection, user_id: int, numbers: Collection[int]) -> dict[LineRef, StoredLine]:
@@ -97,6 +100,23 @@ _ENTITY: Final = "entity:"
 _PERSON: Final = "person:"
 _SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url")
 _MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id", "user_metadata")
+_PUBLISHED: Final = (
+    select(
+        users.c.name.label("owner"),
+        *(segments.c[name] for name in _SEGMENT),
+        *(messages.c[name].label(f"m_{name}") for name in _MESSAGE),
+    )
+    .select_from(
+        segments.outerjoin(
+            messages, and_(messages.c.user_id == segments.c.user_id, messages.c.id == segments.c.message_id)
+        ).join(users, users.c.user_id == segments.c.user_id)
+    )
+    .where(
+        segments.c.user_id == bindparam("owner"),
+        segments.c.episode_id.in_(bindparam("ids", expanding=True)),
+        segments.c.n.in_(bindparam("numbers", expanding=True)),
+    )
+)
 
 
 def _line(row: Row[Any]) -> StoredLine:

@@ -42,6 +42,8 @@ _BY_IDS = select(people).where(
     without_index(people.c.user_id) == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
 )
 
+_KNOWN_NAMES = select(people.c.display_name, people.c.aliases).where(people.c.user_id == bindparam("owner"), _VISIBLE)
+
 
 def item_of(person_id: int) -> str:
     """The key of a person among search items, vectors and evidence."""
@@ -125,6 +127,12 @@ def listing(
     """Visible people, most mentioned first, then in the order of storing."""
     query = _select(user_id, circles).order_by(people.c.mention_count.desc(), people.c.id)
     return [person_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def known_names(connection: Connection, user_id: int) -> list[str]:
+    """The names of all visible people."""
+    rows = connection.execute(_KNOWN_NAMES, {"owner": user_id})
+    return [name for row in rows for name in (row.display_name, *row.aliases)]
 
 
 def counts(connection: Connection, user_id: int) -> dict[Circle, int]:

@@ -24,7 +24,7 @@ from internal.agents.prompts import SETTLED, newest_lines
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelError, NotFound
 from internal.flows.turn.recipient_filter import Order, RecipientFilter, Sources, sentence_texts, with_name_before
-from internal.flows.views.memory import memory_view
+from internal.flows.views.memory import memory_lines
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
@@ -259,11 +259,7 @@ class Discretion:
                     continue
                 audiences |= {fact_id: str(audience)} if audience else {}
             lines = citations.evidence_of_facts(connection, user_id, ids)
-            for one in memories:
-                try:
-                    lines[one.node_id] = list(memory_view(connection, user_id, one.node_id).lines)
-                except NotFound:
-                    continue
+            lines |= memory_lines(connection, user_id, [one.node_id for one in memories])
             messages = dialogue.by_ids(
                 connection, user_id, [line.message_id or "" for said in lines.values() for line in said]
             )

@@ -1,6 +1,6 @@
 """One memory with its evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -26,6 +26,14 @@ class MemoryView:
     lines: Sequence[EvidenceLine]
     citations: Sequence[Citation]
     held: bool = True
+
+
+def memory_lines(connection: Connection, user_id: int, node_ids: Iterable[str]) -> dict[str, list[EvidenceLine]]:
+    """The lines that support each of these memories, by id."""
+    stored = {node_id: memory.observations_of(connection, user_id, node_id) for node_id in node_ids}
+    support = evidence.rows(connection, user_id, "observation", [one.id for part in stored.values() for one in part])
+    rows = {node_id: [row for one in part for row in support.get(one.id, ())] for node_id, part in stored.items()}
+    return citations.lines_of(connection, user_id, rows)
 
 
 def memory_view(connection: Connection, user_id: int, node_id: str) -> MemoryView:

@@ -4,10 +4,9 @@ The messages stay in the chat. They are recognised by keyed hashes of the person
 while the forgetting can be undone.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Final
 
 from sqlalchemy import Connection
@@ -19,12 +18,25 @@ from internal.people import removal_repository, repository as people, tombstones
 from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.forgetting import forgettings
-from internal.storage.forgetting.tombstone_repository import any_forgotten, forgotten_when
+from internal.storage.forgetting.tombstone_repository import any_forgotten, forgotten_when, tombstone_state
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_MOST_LINES: Final = 20_000
+"""Lines of all owners whose results are kept."""
 
 Line = tuple[str, datetime]
 """The text of a line and its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """For each line, by the hash of its text, when somebody named in it was last forgotten, None if nobody was.
+
+    They hold while nothing else is forgotten and the same people are known.
+    """
+
+    holds_for: Hashable
+    gone_at: dict[int, datetime | None] = field(default_factory=dict)
 
 
 class PromptFilter:
@@ -32,6 +44,7 @@ class PromptFilter:
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database, self._key = database, key
+        self._results: dict[int, _Results] = {}
 
     async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
         """The messages that may be shown, without quotes that may not."""
@@ -57,27 +70,35 @@ class PromptFilter:
     async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
         if not said or not await self._any_gone(user_id):
             return [True] * len(said)
-        return await self._database.read(partial(_shown, user_id=user_id, said=said, key=self._key))
+        return await self._database.read(lambda c: self._shown(c, user_id, said))
 
     async def _any_gone(self, user_id: int) -> bool:
         return await self._database.read_quickly(lambda c: any_forgotten(c, user_id, or_asked=True))
 
+    def _shown(self, connection: Connection, user_id: int, said: Sequence[Line]) -> list[bool]:
+        """For each line, whether it names nobody who was forgotten after it was written."""
+        names = people.known_names(connection, user_id)  # of two Annas, the other one stays
+        going = _going(connection, user_id, names)
+        holds_for = (tombstone_state(connection, user_id), frozenset(names), frozenset(going.items()))
+        results = self._results.get(user_id)
+        if results is None or results.holds_for != holds_for:
+            results = self._results[user_id] = _Results(holds_for)
+        gone_at = results.gone_at
+        if new := {hash(text): text for text, _ in said if hash(text) not in gone_at}:
+            known = case_forms(names)
+            words = [{key for key in keys_in(text) if key.lstrip("^") not in known} for text in new.values()]
+            gone = going | _forgotten(connection, user_id, set().union(*words) - going.keys(), self._key)
+            for number, named in zip(new, words, strict=True):
+                gone_at[number] = max((gone[word] for word in named & gone.keys()), default=None)
+        shown = [(last := gone_at[hash(text)]) is None or at > last for text, at in said]
+        if sum(len(one.gone_at) for one in list(self._results.values())) > _MOST_LINES:
+            self._results.clear()
+        return shown
 
-def _shown(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
-    """For each line, whether it names nobody who was forgotten after it was written."""
-    to_forget = _going(connection, user_id)
-    known = case_forms(_known_names(connection, user_id))
-    words = [{key for key in keys_in(text) if key.lstrip("^") not in known} for text, _ in said]
-    gone = to_forget | _forgotten(connection, user_id, set().union(*words) - to_forget.keys(), key)
-    return [
-        not any(at <= gone[word] for word in named & gone.keys()) for named, (_, at) in zip(words, said, strict=True)
-    ]
 
-
-def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
+def _going(connection: Connection, user_id: int, known: Sequence[str]) -> dict[str, datetime]:
     """The forms of the names of people about to be forgotten, each with the time of the request."""
     found: dict[str, datetime] = {}
-    known = _known_names(connection, user_id)
     for asked in forgettings.pending(connection, user_id):
         if asked.person_id is not None:
             ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
@@ -95,8 +116,3 @@ def _forgotten(connection: Connection, user_id: int, words: Iterable[str], key: 
         for mark, at in forgotten_when(connection, user_id, chunk).items():
             found[by_mark[mark]] = max(at, found.get(by_mark[mark], at))
     return found
-
-
-def _known_names(connection: Connection, user_id: int) -> list[str]:
-    """The names of known people: of two Annas, the other one stays."""
-    return [name for person in people.listing(connection, user_id) for name in person.names]

@@ -81,13 +81,23 @@ def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection
     by_claim = evidence.rows(
         connection, user_id, "claim", [claim.id for claims in claims_of_facts.values() for claim in claims]
     )
-    lines = line_repository.stored_lines(
-        connection, user_id, {(row.episode_id, row.segment) for rows in by_claim.values() for row in rows}
+    return lines_of(
+        connection,
+        user_id,
+        {
+            fact_id: [row for claim in claims for row in by_claim.get(claim.id, ())]
+            for fact_id, claims in claims_of_facts.items()
+        },
     )
-    return {
-        fact_id: _lines((row for claim in claims for row in by_claim.get(claim.id, ())), lines)
-        for fact_id, claims in claims_of_facts.items()
-    }
+
+
+def lines_of(
+    connection: Connection, user_id: int, support: Mapping[str, Collection[Row[Any]]]
+) -> dict[str, list[EvidenceLine]]:
+    """The lines of the evidence rows of each of several things, by its id."""
+    refs = {(row.episode_id, row.segment) for rows in support.values() for row in rows}
+    lines = line_repository.stored_lines(connection, user_id, refs)
+    return {one: _lines(rows, lines) for one, rows in support.items()}
 
 
 def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:

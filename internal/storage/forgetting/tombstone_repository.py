@@ -20,6 +20,8 @@ _ANY_ASKED: Final = select(literal(1)).where(
     )
 )
 
+_STATE: Final = select(func.count(), func.max(tombstones.c.at)).where(tombstones.c.user_id == bindparam("owner"))
+
 
 def hashed(key: bytes, words: str) -> str:
     """The keyed hash of identifying words: without the key, words cannot be tried against it."""
@@ -50,3 +52,9 @@ def forgotten_when(connection: Connection, user_id: int, marks: Collection[str])
 def any_forgotten(connection: Connection, user_id: int, *, or_asked: bool = False) -> bool:
     """Whether this owner ever had anything forgotten; with `or_asked` also whether it is about to be."""
     return connection.execute(_ANY_ASKED if or_asked else _ANY_FORGOTTEN, {"owner": user_id}).first() is not None
+
+
+def tombstone_state(connection: Connection, user_id: int) -> tuple[int, datetime | None]:
+    """A value that changes whenever this owner's tombstones do: their number and the latest time."""
+    count, latest = connection.execute(_STATE, {"owner": user_id}).one()
+    return count, latest
