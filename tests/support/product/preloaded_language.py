@@ -21,6 +21,7 @@ from internal.agents.responder.offline import agent as _responder  # noqa: F401
 from internal.agents.task_manager import offline as _task_manager  # noqa: F401
 from internal.flows.correcting import facts as _corrections  # noqa: F401
 from internal.flows.tasks import handler as _tasks  # noqa: F401
+from internal.flows.turn import delivery as _delivery  # noqa: F401  which `short_waits` imports in each process
 from internal.language.dates import parse
 from internal.language.names.entities import match_names
 from internal.language.names.person_names import mentions

@@ -32,9 +32,16 @@ from bot.shared.child_process import kept_alive, started_child
 from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram
 
 BOT = "bot"
+COMPILED = "support.product.compiled_patterns"
 IMPORTED = {
-    BOT: ("bot.runtime.bot", "bot.application.operations", "bot.application.doctor", "support.product.preloaded"),
-    LANGUAGE: (LANGUAGE, "support.product.preloaded_language"),
+    BOT: (
+        "bot.runtime.bot",
+        "bot.application.operations",
+        "bot.application.doctor",
+        "support.product.preloaded",
+        COMPILED,
+    ),
+    LANGUAGE: (LANGUAGE, "support.product.preloaded_language", COMPILED),
     TELEGRAM: ("uvicorn", "bot.simulator.server.server", "nicegui", "bot.simulator.page.chat_page"),
 }
 """By program, what makes its start long. Not the program itself: that is executed again in each copy."""
