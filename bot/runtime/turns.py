@@ -49,7 +49,7 @@ def discretion_of(app: App) -> Discretion:
     """The rules of discretion. They always use the built-in embedder, whichever one recall uses."""
     embedder = app.models.embedder
     built_in = embedder if isinstance(embedder, OfflineEmbedder) else OfflineEmbedder(app.worker)
-    return Discretion(app.database, built_in, app.worker)
+    return Discretion(app.database, built_in)
 
 
 def prompts(app: App, discretion: Discretion | None) -> Prompts:

@@ -169,6 +169,17 @@ class Embedder(Protocol):
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...
 
 
+class StateEmbedder(Protocol):
+    """Vectors of queries and passages, each with those of inner layers behind it where the engine has them.
+
+    May raise what an `Embedder` raises.
+    """
+
+    async def query_states(self, texts: Sequence[str]) -> Vectors: ...
+
+    async def passage_states(self, texts: Sequence[str]) -> Vectors: ...
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
     """One call for the vectors of at most 32 texts. `agent` is the name under which its cost is counted."""

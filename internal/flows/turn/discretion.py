@@ -31,24 +31,20 @@ from internal.knowledge.model import AUDIENCE, GROUP, TEAM
 from internal.language.discretion.meaning import Vector, for_others
 from internal.language.discretion.recipients import (
     for_the_asker,
-    is_addressed,
     may_be_for_others,
-    names_in_dative,
     names_role,
-    names_somebody,
     only_says_how,
     orders_words,
     readers_of,
     recipient_of,
-    speaks_of_somebody,
     words_of,
 )
 from internal.language.instructions.find import find_instructions
 from internal.language.instructions.topics import topics_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
-from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
-from internal.llm.model import Embedder
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.llm.model import StateEmbedder
 from internal.people import repository as people
 from internal.recall.prompt.context import RecallResult
 from internal.storage.database import Database
@@ -90,9 +86,8 @@ class OrderText:
 class Discretion:
     """Applies the rules to a request, and to what its tools find."""
 
-    def __init__(self, database: Database, embedder: Embedder, worker: LanguageWorker) -> None:
-        """`embedder` is the built-in one."""
-        self._database, self._embedder, self._worker = database, embedder, worker
+    def __init__(self, database: Database, embedder: StateEmbedder) -> None:
+        self._database, self._embedder = database, embedder
         self._vectors: dict[tuple[str, bool], Vector] = {}
         text_caches.register_holder(self)
 
@@ -113,41 +108,30 @@ class Discretion:
         if _only_a_wish(said):
             asked_since = list(takewhile(lambda one: readers_of(one, None) == "owner", reversed(before)))[:_ASKED_SINCE]
             earlier = await self._order_before(user_id, before[: len(before) - len(asked_since)])
-            if earlier is not None and (earlier.certain or may_be_for_others(earlier.said)):
+            if earlier is not None:
                 worked_on = replace(earlier, certain=earlier.certain and not asked_since)
-            elif not any(_tokens(said) & names for names in (await self._names(user_id)).values()):
+            elif not (names_role(said) or any(_tokens(said) & one for one in (await self._names(user_id)).values())):
                 return None
         if (vector := (await self._embedded([said], of_query=True)).get(said)) is not None:
             readers = readers_of(said, for_others(said, vector))
-        if readers == "owner":
+        if readers == "owner" and worked_on is None:
             return None
         names = await self._names(user_id)
         found = recipient_of(said, set().union(*names.values()))
         words = _tokens(said) if found.role == "person" else set[str]()
         meant = next((one for one, forms in names.items() if words & forms), None)
         written = may_be_for_others(said)
-        ordered, reader = orders_words(said), meant is not None or names_role(said) or speaks_of_somebody(said)
-        somebody = is_addressed(said) or names_somebody(said) or meant is not None
-        if not somebody and (readers == "others" or not written or ordered):
-            somebody = reader = await self._in_dative(said) or reader
-        certain = readers == "others" and (somebody or (written and not for_the_asker(said)))
-        certain = certain or (ordered and reader)
+        reader = meant is not None or names_role(said)
+        certain = readers == "others" or (meant is not None and orders_words(said))
+        named = certain or reader or (written and not for_the_asker(said))
         strangers = set().union(*(forms for forms in names.values() if not _tokens(said) & forms))
-        order = Order(found, meant, said, asked.text, certain, written or somebody, strangers)
+        order = Order(found, meant, said, asked.text, certain, named, strangers)
         if worked_on is not None:
             return _continued(worked_on, order)
         if not before or len(said.split()) > _FOLLOWING or ((order.certain or written) and _stands_alone(said)):
             return order
         earlier = await self._order_before(user_id, before)
         return replace(order, certain=False) if earlier is None else _continued(earlier, order)
-
-    async def _in_dative(self, said: str) -> bool:
-        """Whether a message names somebody in the dative; true where nobody can tell."""
-        try:
-            return await self._worker.run(names_in_dative, said)
-        except (ModelError, LanguageCallFailed) as error:
-            log.warning("addressee_not_looked_for", extra={"reason": type(error).__name__})
-            return True
 
     async def _names(self, user_id: int) -> Mapping[int, Set[str]]:
         """The forms of the names of each known person."""
@@ -160,7 +144,7 @@ class Discretion:
     async def _embedded(self, texts: Iterable[str], *, of_query: bool = False) -> dict[str, Vector]:
         """The vectors of a message, or of the sentences of texts; none if the language process fails."""
         wanted = list(texts) if of_query else list(dict.fromkeys(one for text in texts for one in sentence_texts(text)))
-        embed = self._embedder.embed_queries if of_query else self._embedder.embed_documents
+        embed = self._embedder.query_states if of_query else self._embedder.passage_states
         missing = [one for one in wanted if (one, of_query) not in self._vectors]
         try:
             rows = await embed(missing) if missing else ()
@@ -168,7 +152,7 @@ class Discretion:
             log.warning("order_not_embedded", extra={"reason": type(error).__name__})
             return {}
         known = self._vectors | {(one, of_query): row for one, row in zip(missing, rows, strict=True)}
-        self._vectors = known if len(known) < 4_000 else {}
+        self._vectors = known if len(known) < 1_500 else {}
         return {one: known[one, of_query] for one in wanted}
 
     async def _rule(self, order: Order, stored: Sources, texts: Sequence[str]) -> RecipientFilter:

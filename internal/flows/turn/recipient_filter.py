@@ -13,8 +13,8 @@ import numpy as np
 
 from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.dialogue.snapshots.model import SnapshotItem
-from internal.language.discretion.meaning import Vector, for_others, nearness, topic_odds, touched
-from internal.language.discretion.recipients import Recipient, least_odds, words_of
+from internal.language.discretion.meaning import WIDTH, Vector, for_others, meant_by, nearness, topic_odds, touched
+from internal.language.discretion.recipients import CLEAR, Recipient, words_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
 from internal.language.text.spelling import words as listed
 from internal.people.model import Person
@@ -28,16 +28,16 @@ _OWNER: Final = listed("i i'm i've my me я мне меня мой моя мої
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
 # Calibrated on the parts development to fourth of benchmarks/discretion_set and half of fifth; see docs/discretion.md.
-_SHOWN: Final = 1.5
-"""Nearness to the order, less the log-odds of being private and the logarithm of its rank, from which one is shown."""
+_RANK, _BEHIND, _OF_NAMED, _MEANT, _ODDS, _TRUSTED = -0.37, -0.68, 1.26, 0.92, -1.09, -1.61
+"""What counts for a sentence in an order for somebody else: the logarithm of its rank, how far it is behind the nearest
+one, rare words of the order in it, how it stands out by what it means, its odds of being private, a trusted role."""
+_SHOWN: Final = 1.3
+"""What that comes to, from which a sentence is shown to others."""
+_SHOWN_IN_DOUBT: Final = 0.6
 _PLAINEST: Final = -4.0
 """Log-odds of being private below which a sentence is no plainer."""
-_PLAIN: Final = -1.5
+_PLAIN: Final = -2.5
 """Log-odds up to which it is shown where the order need not be about it."""
-_TOO_PRIVATE: Final = 2.0
-"""Log-odds above which it is not shown however near it is."""
-_MOST: Final = 20
-"""Sentences that an order may be about; the same told twice counts once."""
 _ALIKE: Final = 0.92
 _NAMED_NEAR: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
@@ -90,6 +90,7 @@ class RecipientFilter:
         self._named: dict[str, int] = {}
         self._near: dict[str, float] = {}
         self._position: dict[str, int] = {}
+        self._fits: dict[str, float] = {}
         self._known: dict[str, frozenset[Topic]] = {}
         self.left_out: list[frozenset[Topic]] = []
         self.missed: set[Topic] = set()
@@ -112,12 +113,15 @@ class RecipientFilter:
         seeds = [n for n in nearest if near[n] > 1 and not self._topics(found[n])]
         rare = {word for n in seeds for word in words[n] if often[word] <= _RARE and len(word) > _RARE}
         near = [one + _BESIDE * (n not in seeds and bool(words[n] & rare)) for n, one in enumerate(near)]
-        shown: list[int] = []
+        shown, meant = list[int](), meant_by(order, rows)
         for n in sorted(range(len(found)), key=lambda n: -near[n]):
-            again = any(float(rows[n] @ rows[one]) > _ALIKE for one in shown)
-            shown += [] if again or for_others(found[n], rows[n]) >= least_odds(found[n]) else [n]
+            again = any(float(rows[n, :WIDTH] @ rows[one, :WIDTH]) > _ALIKE for one in shown)
+            shown += [] if again or for_others(found[n], rows[n]) >= CLEAR else [n]
             self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
-            self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
+            named = self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
+            behind = max(0.0, near[shown[0]] - near[n]) if shown else 0.0
+            fits = _RANK * math.log(max(1, len(shown))) + _BEHIND * behind + _OF_NAMED * min(named, 3)
+            self._fits[found[n]] = fits + _MEANT * float(meant[n])
 
     def _topics(self, sentence: str) -> frozenset[Topic]:
         if (known := self._known.get(sentence)) is None:
@@ -130,8 +134,9 @@ class RecipientFilter:
         """The log-odds that a sentence touches what is not the recipient's business."""
         if (vector := self._vectors.get(sentence)) is None:
             return math.inf if self._order.certain or private_topics(sentence) else -math.inf
-        knows = self._order.recipient.knows | ({"any"} if self._order.recipient.knows else set())
-        return max(one for topic, one in topic_odds(sentence, vector).items() if topic not in knows)
+        odds, knows = topic_odds(sentence, vector), self._order.recipient.knows
+        surest = max(odds[topic] for topic in TOPICS if topic not in knows)
+        return max(_PLAINEST, surest if knows else (surest + max(surest, odds["any"])) / 2)
 
     def _is_secret(self, texts: Iterable[str], by_vector: bool = True) -> bool:
         """Whether a sentence of the texts says so, by its words or by its vector."""
@@ -148,16 +153,13 @@ class RecipientFilter:
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
         recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
         position = self._position.get(sentence, 0)
-        if touches and recipient.role in _TRUSTED_ROLES:
-            shown = touches <= recipient.knows and not self._is_of_another(sentence)
-        elif about and self._order.certain:
-            odds = self._odds(sentence)
-            sure = near - math.log1p(position) - max(_PLAINEST, odds)
-            shown = sure >= _SHOWN and odds <= _TOO_PRIVATE and position < _MOST
-            shown = shown and (not touches or near >= _NAMED_NEAR)
+        odds, trusted = self._odds(sentence), recipient.role in _TRUSTED_ROLES
+        fits = self._fits.get(sentence, -math.inf) + _ODDS * odds + _TRUSTED * trusted
+        if about and self._order.certain:
+            shown = fits >= _SHOWN and not (touches and trusted and self._is_of_another(sentence))
         else:
-            asked = not self._order.certain and near >= _MISSED and position < _NAMED
-            shown = asked or self._odds(sentence) <= _PLAIN
+            asked = not self._order.named and near >= _MISSED and position < _NAMED
+            shown = asked or odds <= _PLAIN or (not self._order.certain and fits >= _SHOWN_IN_DOUBT)
         if shown and not touches & _SECRET:
             return True
         words = self._named.get(sentence, 0)

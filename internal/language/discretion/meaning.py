@@ -1,6 +1,7 @@
 """What the vectors of texts tell beside their words: for whom an order is, what a sentence touches, what is near.
 
-The weights belong to multilingual-e5-small; `benchmarks/discretion_set/train.py` learns them from sentences.
+The weights belong to multilingual-e5-small; `benchmarks/discretion_set/train.py` learns them from sentences, for
+vectors alone and with those of inner layers behind them.
 """
 
 import json
@@ -13,17 +14,18 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from internal.language.discretion.recipients import forms_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
 
 Vector = NDArray[np.float32]
 Matter = Topic | Literal["any"]
 _MATTERS: Final[tuple[Matter, ...]] = (*TOPICS, "any")
 
+WIDTH: Final = 384
+"""Components of the vector itself, behind which those of inner layers may stand."""
 WEIGHTS: Final = Path(__file__).with_name("weights.json")
 STEM_WEIGHT: Final = 0.15
 """How much the beginning of a word counts beside the vector."""
-WORD_WEIGHT: Final = 0.3
-"""How much words that name a topic count beside the vector."""
 _TOUCHED: Final = -0.3
 """Log-odds from which a sentence touches a topic: the safe side of even."""
 _SPREAD: Final = 0.125
@@ -63,18 +65,28 @@ def _row(*path: str) -> Vector:
 
 def for_others(text: str, vector: Vector) -> float:
     """The log-odds that a message asks for words that somebody else will read; its vector is that of a query."""
-    known = _weights()["order"]
-    stems = sum(known["stems"].get(stem, 0.0) for stem in stems_of(text))
-    return float(vector @ _row("order", "vector")) + float(known["bias"]) + STEM_WEIGHT * float(stems)
+    forms = _head(vector, "order")["forms"]
+    return _odds(vector, "order") + float(sum(forms[one] for one in forms_of(text)))
 
 
 def topic_odds(text: str, vector: Vector) -> dict[Matter, float]:
     """The log-odds that a sentence touches each topic, and any; its vector is that of a document."""
     words, found = private_topics(text), dict[Matter, float]()
     for topic in _MATTERS:
-        known, named = _weights()["topics"][topic], bool(words) if topic == "any" else topic in words
-        found[topic] = float(vector @ _row("topics", topic, "vector")) + known["bias"] + known["words"] * named
+        named = bool(words) if topic == "any" else topic in words
+        found[topic] = _odds(vector, "topics", topic) + _head(vector, "topics", topic)["words"] * named
     return found
+
+
+def _odds(vector: Vector, *path: str) -> float:
+    return float(vector @ _row(str(len(vector)), *path, "vector")) + float(_head(vector, *path)["bias"])
+
+
+def _head(vector: Vector, *path: str) -> dict[str, Any]:
+    found = _weights()[str(len(vector))]
+    for one in path:
+        found = found[one]
+    return dict(found)
 
 
 def touched(text: str, vector: Vector) -> frozenset[Topic]:
@@ -89,10 +101,22 @@ def nearness(order: str, vector: Vector, texts: Sequence[str], rows: Vector) -> 
 
     What all orders of a script have in common, and all texts, is taken away before: it says nothing of their matter.
     """
-    asked = vector - _row("asked", script_of(order))
-    besides = rows - np.array([_row("usual", script_of(one)) for one in texts])
+    asked = vector[:WIDTH] - _row("asked", script_of(order))
+    besides = rows[:, :WIDTH] - np.array([_row("usual", script_of(one)) for one in texts])
     cosines = besides @ asked / (np.linalg.norm(besides, axis=1) * np.linalg.norm(asked))
     return np.asarray(cosines / _SPREAD, np.float32)
+
+
+def meant_by(vector: Vector, rows: Vector) -> Vector:
+    """How much more texts stand out beside an order by its last layer than by inner ones, which tell its wording.
+
+    In standard deviations of these texts; nothing where there are no inner layers.
+    """
+    layers = rows.reshape(len(rows), -1, WIDTH)
+    cosines = np.einsum("tlw,lw->tl", layers, vector.reshape(-1, WIDTH))
+    stands_out = (cosines - cosines.mean(0)) / (cosines.std(0) + 1e-3)
+    inner = stands_out[:, 1:3] if stands_out.shape[1] > 1 else stands_out
+    return np.asarray(stands_out[:, 0] - inner.mean(1), np.float32)
 
 
 @cache

@@ -8,7 +8,6 @@ from itertools import dropwhile, takewhile
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, private_topics
-from internal.language.text.morphology import dictionary_languages, parses
 from internal.language.text.patterns import ANOTHER
 from internal.language.text.spelling import words as listed
 from internal.language.text.tables import table
@@ -21,11 +20,15 @@ _REACH: Final = 6
 """Words after an order or a kind of text within which its addressee stands."""
 
 _STEM: Final = 5
-_ADDRESSED, _CUED, _PLAIN, _CLEAR, _SURE = -2.7, -1.5, -0.7, 2.0, 5.0
-_UNCLEAR, _UNCLEAR_HEADED, _UNCLEAR_CUED = -2.7, -4.0, -4.85
+CLEAR, _CLEAR_UNWRITTEN, _IN_DOUBT, _IN_DOUBT_WRITTEN = 0.0, 1.0, -3.5, -4.5
+"""Log-odds of `for_others` from which a message is an order for somebody else, and from which it may be one.
+
+Sooner with a word of writing.
+"""
 Readers = Literal["owner", "others", "unclear"]
 _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаешь|помнишь|знаєш|пам'ятаєш)\b")
 """The owner asks for what is known, for himself."""
+_TO_ME: Final = re.compile(r"(?:please )?\S+ (?:me|мне|мені)\b")
 _YES_OR_NO: Final = re.compile(_SHAPES["yes_or_no"])
 _FOR_ADVICE: Final = re.compile(_SHAPES["for_advice"])
 """What to do or say, which others may read; of words in -ти most are infinitives."""
@@ -41,17 +44,10 @@ _REMINDED_ONES: Final = listed("the my our his her their all everyone everybody 
 _POLITE: Final = re.compile(r",? ?\b(?:please|пожалуйста|будь ласка)\b,?", re.IGNORECASE)
 _HOW: Final = re.compile(_SHAPES["how"], re.IGNORECASE | re.DOTALL)
 _TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
-_HIM: Final = re.compile(r"\b(?:him|her|them|ему|ей|им|йому|їй|їм)\b")
-_HEADING: Final = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+[,:] ")
 _ORDERED: Final = re.compile(_SHAPES["ordered"])
 _WHAT_TO_SAY: Final = re.compile(_SHAPES["what_to_say"])
-_FOR_SOMEBODY: Final = re.compile(_SHAPES["for_somebody"])
-_OWNER_IN_DATIVE: Final = frozenset(("мне", "нам", "мені", "себе", "собі"))
-_SOMEBODY: Final = frozenset({"anim", "Name", "Surn", "NPRO"})
-_SHORT: Final = 2
 _READS: Final = re.compile(r"(?:read|open|show|прочти|прочитай|открой|покажи|відкрий)(?!\w)", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(r"[\w-]+\.(?:[a-z]{3,4}|docx|xlsx|pptx|html|md|py)\b", re.IGNORECASE)
-_DESCRIBED: Final = re.compile(r"(?:describe my|опиши мо\w+)\b(?!.*\b(?:for|для)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,27 +136,27 @@ def _only_reads(text: str) -> bool:
 
 def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
-    words = fold(text)
-    cued = may_be_for_others(text) or _AS_TEXT.search(words) is not None
-    reminded = is_reminder(text) and _reminds_others(text)
-    if is_reminder(text) and not reminded and not _reminds_last(text):
+    if _is_for_the_owner(text):
         return "owner"
-    if asks_for_himself(text) or _OF_MEMORY.search(words) or _DESCRIBED.match(words):
+    written, told = may_be_for_others(text), for_the_asker(text)
+    if odds is None:
+        return "others" if written else "unclear"
+    ordered = orders_words(text)
+    if (odds >= (CLEAR if written else _CLEAR_UNWRITTEN) and not told) or (ordered and names_role(text)):
+        return "others"
+    if odds < CLEAR and told and _TO_ME.match(fold(text)):
         return "owner"
-    if _only_reads(_POLITE.sub("", text).strip()) or (not cued and may_ask_unmarked(text)):
-        return "owner"
-    if odds is None or odds >= least_odds(text):
-        return "others" if cued or odds is not None else "unclear"
-    if for_the_asker(text):
-        return "owner"
-    least = _UNCLEAR_CUED if cued else _UNCLEAR_HEADED if _is_headed(words) else _UNCLEAR
-    return "unclear" if reminded or orders_words(text) or odds >= least else "owner"
+    least = _IN_DOUBT_WRITTEN if written else _IN_DOUBT
+    return "unclear" if odds >= least or is_reminder(text) or ordered else "owner"
 
 
-def _is_headed(words: str) -> bool:
-    """Whether a folded text begins with for whom it is, like a letter: "team group, ..."."""
-    heading = _HEADING.match(words)
-    return heading is not None and names_role(heading[0])
+def _is_for_the_owner(text: str) -> bool:
+    """Whether a message is for the owner by its form, whatever a model says."""
+    if is_reminder(text) and not _reminds_others(text) and not _reminds_last(text):
+        return True
+    if asks_for_himself(text) or _only_reads(_POLITE.sub("", text).strip()) or _OF_MEMORY.search(fold(text)):
+        return True
+    return not may_be_for_others(text) and may_ask_unmarked(text)
 
 
 def orders_words(text: str) -> bool:
@@ -173,9 +169,20 @@ def orders_words(text: str) -> bool:
     return (ordered or _WHAT_TO_SAY.search(words) is not None) and not for_the_asker(text)
 
 
-def speaks_of_somebody(text: str) -> bool:
-    """Whether a text says "him" or "їй": in an order for words that is who will read or hear them."""
-    return _HIM.search(fold(text)) is not None
+def forms_of(text: str) -> frozenset[str]:
+    """What the words of a message tell of its reader; `for_others` weighs them beside its vector."""
+    known, words = _known(), fold(text)
+    tokens = _TOKEN.findall(words)
+    forms = {
+        "verb": not known.orders.isdisjoint(tokens),
+        "genre": not known.genres.isdisjoint(tokens),
+        "ordered": orders_words(text),
+        "to_owner": for_the_asker(text),
+        "role": _role(known, tokens) is not None,
+        "asks": asks_for_himself(text),
+        "say": _WHAT_TO_SAY.search(words) is not None,
+    }
+    return frozenset(form for form, found in forms.items() if found)
 
 
 def for_the_asker(text: str) -> bool:
@@ -183,52 +190,8 @@ def for_the_asker(text: str) -> bool:
     return _TO_THE_OWNER.match(fold(text)) is not None
 
 
-def least_odds(text: str) -> float:
-    """The log-odds of `for_others` from which a message is an order for somebody else.
-
-    Least where it names a kind of text or an addressee, more with a mere word of writing, most without any. Of everyday
-    messages that nothing was learnt from, 1 to 4 % are above them.
-    """
-    if _OF_MEMORY.search(fold(text)):
-        return _SURE
-    if may_be_for_others(text) and is_addressed(text):
-        return _ADDRESSED
-    return _CLEAR if for_the_asker(text) else _CUED if may_be_for_others(text) else _PLAIN
-
-
-def is_addressed(text: str) -> bool:
-    """Whether a text names a kind of text, or somebody right behind a word of writing or saying."""
-    known, tokens = _known(), _TOKEN.findall(fold(text))
-    if not known.genres.isdisjoint(tokens):
-        return True
-    reaches = [(index, _reach(known, tokens, index)) for index, one in enumerate(tokens) if one in known.orders]
-    written = _TOKEN.findall(text)
-    named = any(
-        one[:1].isupper() and not one[1:].isupper()
-        for index, reach in reaches
-        for one in written[index + 1 : index + 1 + len(reach)]
-    )
-    return named or any(_role(known, reach) for _, reach in reaches)
-
-
-def names_somebody(text: str) -> bool:
-    """Whether a text names a role or, in English, for whom or what the words are; without dictionaries."""
-    return names_role(text) or _FOR_SOMEBODY.search(fold(text)) is not None
-
-
 def names_role(text: str) -> bool:
     return _role(_known(), _TOKEN.findall(fold(text))) is not None
-
-
-def names_in_dative(text: str) -> bool:
-    """Whether somebody else than the owner stands in the dative: "юркові щось підбадьорливе".
-
-    For the language process.
-    """
-    words = {fold(one) for one in _TOKEN.findall(text) if len(one) > _SHORT} - _OWNER_IN_DATIVE
-    readings = [one for word in words for language in dictionary_languages(word) for one in parses(word, language)]
-    known = (set(one.tag.grammemes) for one in readings if one.is_known)
-    return any("datv" in one and not one.isdisjoint(_SOMEBODY) and "Fixd" not in one for one in known)
 
 
 def _reach(known: _Known, tokens: Sequence[str], index: int) -> list[str]:

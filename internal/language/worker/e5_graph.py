@@ -12,16 +12,22 @@ from numpy.typing import NDArray
 from internal.language.worker.e5_file import E5File
 
 INPUT, OUTPUT = "embedded", "encoded"
+INNER: Final = (4, 6, 8)
+"""Layers whose states are read beside the last, which knows more of what a text is about than of what it asks for."""
 
 _MICROSOFT: Final = "com.microsoft"
 _ELEMENT_TYPES: Final = {"float32": 1, "uint8": 2}
 
 
 def encoder(file: E5File) -> bytes:
-    """A model that reads the embeddings of a text's tokens, float32 (1, tokens, width), and writes what they mean."""
+    """A model that reads the embeddings of a text's tokens, float32 (1, tokens, width).
+
+    It writes what they mean, and the states of the inner layers behind that.
+    """
     graph = _Graph(file)
-    hidden = graph.normalised(INPUT, "emb.ln")
-    for layer in (f"l{number}." for number in range(file.layers)):
+    hidden, inner_states = graph.normalised(INPUT, "emb.ln"), list[str]()
+    for number in range(file.layers):
+        layer = f"l{number}."
         parts = [graph.product(hidden, layer + part) for part in "qkv"]
         attended = graph.node("MultiHeadAttention", parts, _MICROSOFT, num_heads=file.heads)
         added = graph.node("Add", [hidden, graph.product(attended, layer + "ao")])
@@ -29,7 +35,9 @@ def encoder(file: E5File) -> bytes:
         inner = graph.node("Gelu", [graph.product(hidden, layer + "fi")], _MICROSOFT)
         added = graph.node("Add", [hidden, graph.product(inner, layer + "fo")])
         hidden = graph.normalised(added, layer + "oln")
-    graph.node("Identity", [hidden], output=OUTPUT)
+        if number + 1 in INNER:
+            inner_states.append(hidden)
+    graph.node("Concat", [hidden, *inner_states], output=OUTPUT, axis=2)
     return graph.model()
 
 
@@ -42,9 +50,9 @@ class _Graph:
 
     def model(self) -> bytes:
         """The whole model: version 9 of the format, version 17 of the standard operators."""
-        shape = b"".join(_field(1, size) for size in (_field(1, 1), _field(2, "tokens"), _field(1, self._file.width)))
-        floats = _field(2, _field(1, _field(1, _ELEMENT_TYPES["float32"]) + _field(2, shape)))
-        declared = [_field(11, _field(1, INPUT) + floats), _field(12, _field(1, OUTPUT) + floats), _field(2, "e5")]
+        widths = {(11, INPUT): self._file.width, (12, OUTPUT): self._file.width * (1 + len(INNER))}
+        declared = [_field(field, _field(1, name) + _floats(width)) for (field, name), width in widths.items()]
+        declared.append(_field(2, "e5"))
         operators = [_field(8, _field(1, domain) + _field(2, number)) for domain, number in (("", 17), (_MICROSOFT, 1))]
         return b"".join([_field(1, 9), *operators, _field(7, b"".join(self._written + declared))])
 
@@ -77,6 +85,12 @@ class _Graph:
         scales = self.tensor(f"{name}.s", blocks["scale"].astype(np.float32))
         sizes = {"K": inputs, "N": len(blocks), "bits": 4, "block_size": 32, "accuracy_level": 4}
         return self.node("MatMulNBits", [value, packed, scales, "", "", bias], _MICROSOFT, **sizes)
+
+
+def _floats(width: int) -> bytes:
+    """The type of a tensor (1, tokens, width)."""
+    shape = b"".join(_field(1, size) for size in (_field(1, 1), _field(2, "tokens"), _field(1, width)))
+    return _field(2, _field(1, _field(1, _ELEMENT_TYPES["float32"]) + _field(2, shape)))
 
 
 def _field(number: int, value: int | str | bytes) -> bytes:

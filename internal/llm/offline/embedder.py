@@ -6,7 +6,14 @@ from typing import Final
 import numpy as np
 
 from internal.language.text.passages import passages
-from internal.language.worker.embedding import DIMENSIONS, embed_passages, embed_queries, embeddable, unit_rows
+from internal.language.worker.embedding import (
+    DIMENSIONS,
+    embed_passages,
+    embeddable,
+    passage_states,
+    query_states,
+    unit_rows,
+)
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 
@@ -45,16 +52,24 @@ class OfflineEmbedder:
 
     async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
         """Vectors of queries; documents do not delay them. Raises ModelUnavailable if the process cannot answer."""
+        return (await self.query_states(texts))[:, :DIMENSIONS]
+
+    async def query_states(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of queries with those of inner layers behind each, as in the language process."""
         found = {text: self._queries[text] for text in texts if text in self._queries}
         if missing := [text for text in texts if text not in found]:
-            rows = await _embedded([_of_query(split(text)) for text in missing], embed_queries, self._worker.run)
+            rows = await _embedded([_of_query(split(text)) for text in missing], query_states, self._worker.run)
             found |= dict(zip(missing, rows, strict=True))
             self._queries = ({} if len(self._queries) > 64 else self._queries) | found
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
+        return np.array([found[text] for text in texts]) if found else np.zeros((0, DIMENSIONS), np.float32)
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
         """Vectors of documents, passage by passage, owners in turn. Raises what `embed_queries` raises."""
         return await _embedded([split(text)[:_MOST_PASSAGES] for text in texts], embed_passages, self._worker.run_bulk)
+
+    async def passage_states(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of passages with those of inner layers behind each."""
+        return await _embedded([split(text)[:_MOST_PASSAGES] for text in texts], passage_states, self._worker.run_bulk)
 
 
 def split(text: str) -> list[str]:
@@ -72,8 +87,8 @@ async def _embedded(
     run: Callable[[Callable[[list[str]], Vectors], list[str]], Awaitable[Vectors]],
 ) -> Vectors:
     """One row for each text: the mean of its passages, weighted by length."""
-    rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
-    for number, parts in enumerate(texts):
-        for part in parts:
-            rows[number] += (await run(embed, [part]))[0] * np.float32(len(part) + 1)
-    return unit_rows(rows)
+    rows = []
+    for parts in texts:
+        states = [(await run(embed, [part]))[0] * np.float32(len(part) + 1) for part in parts]
+        rows.append(unit_rows(np.sum(states, axis=0)).ravel())
+    return np.array(rows) if rows else np.zeros((0, DIMENSIONS), np.float32)

@@ -13,7 +13,7 @@ from internal.language.names.mentions import find_people
 from internal.language.search.subjects import subjects_of
 from internal.language.search.terms import query_terms, terms_in, topic_terms
 from internal.language.text.spelling import sentence_spans, text_language, words
-from internal.language.worker.embedding import embed_passages
+from internal.language.worker.embedding import passage_states
 
 _CLAUSE: Final = re.compile(
     r"(?<=[,;:—–])\s+|\s+(?=(?:but|and|though|because|но|и|а|хотя|але|та|і|й|хоча|проте|бо)\s)", re.IGNORECASE
@@ -70,4 +70,4 @@ def _secrets(text: str, topics: Set[Topic], subjects: Set[str]) -> Set[Topic]:
     found = private_topics(text) - topics
     if "legal" not in found or not subjects & {"work", "study"}:
         return found
-    return found - ({"legal"} if topic_odds(text, embed_passages([text])[0])["legal"] < _SURELY else set())
+    return found - ({"legal"} if topic_odds(text, passage_states([text])[0])["legal"] < _SURELY else set())

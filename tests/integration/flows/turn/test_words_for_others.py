@@ -30,7 +30,7 @@ class LanguageHere:
 async def discreet(talk: Talk) -> Talk:
     await talk.user()
     here = cast(LanguageWorker, LanguageHere())
-    talk.discretion = Discretion(talk.database, OfflineEmbedder(here), here)
+    talk.discretion = Discretion(talk.database, OfflineEmbedder(here))
     for said in ("Tom has diabetes and takes insulin", "Tom fixes old motorbikes in his garage"):
         await talk.exchange(said, "I will remember that.")
         for row in await talk.outbox():
@@ -92,7 +92,7 @@ async def test_a_few_words_order_something_only_where_they_name_somebody(
         ("Let's talk about something else", False),
         ("помоги выбрать подарок на юбилей", False),
         ("Write me a haiku about an autumn evening", False),
-        ("юркові щось підбадьорливе на завтра", True),
+        ("юркові щось підбадьорливе на завтра", False),
         ("a couple of kind words for walter", True),
     ],
 )
