@@ -28,10 +28,10 @@ _OWNER: Final = listed("i i'm i've my me я мне меня мой моя мої
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
 # Calibrated on the parts development to fourth of benchmarks/discretion_set and half of fifth; see docs/discretion.md.
-_RANK, _BEHIND, _OF_NAMED, _MEANT, _ODDS, _TRUSTED = -0.37, -0.68, 1.26, 0.92, -1.09, -1.61
+_RANK, _BEHIND, _OF_NAMED, _MEANT, _ODDS, _TRUSTED = -0.37, -0.68, 1.26, 1.26, -1.09, -1.0
 """What counts for a sentence in an order for somebody else: the logarithm of its rank, how far it is behind the nearest
 one, rare words of the order in it, how it stands out by what it means, its odds of being private, a trusted role."""
-_SHOWN: Final = 1.3
+_SHOWN: Final = 1.2
 """What that comes to, from which a sentence is shown to others."""
 _SHOWN_IN_DOUBT: Final = 0.6
 _PLAINEST: Final = -4.0

@@ -156,7 +156,7 @@ def _is_for_the_owner(text: str) -> bool:
         return True
     if asks_for_himself(text) or _only_reads(_POLITE.sub("", text).strip()) or _OF_MEMORY.search(fold(text)):
         return True
-    return not may_be_for_others(text) and may_ask_unmarked(text)
+    return not may_be_for_others(text) and bool(may_ask_unmarked(text))
 
 
 def orders_words(text: str) -> bool:

@@ -52,9 +52,7 @@ class LanguageHere:
 
 
 def discretion_over(known: Stage) -> Discretion:
-    return Discretion(
-        known.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())), cast(LanguageWorker, LanguageHere())
-    )
+    return Discretion(known.database, OfflineEmbedder(cast(LanguageWorker, LanguageHere())))
 
 
 async def told(known: Stage) -> list[RecalledFact]:
@@ -81,9 +79,9 @@ def request(text: str, facts: Sequence[RecalledFact]) -> ResponderRequest:
     ("text", "shown"),
     [
         (FOR_BOSS, [1]),
-        (FOR_DOCTOR, [1, 2]),
-        ("Draft an email to my accountant about Tom's debts", [1, 3]),
-        ("Write my boss that Tom has diabetes", [1, 2]),
+        (FOR_DOCTOR, [2]),
+        ("Draft an email to my accountant about Tom's debts", [3]),
+        ("Write my boss that Tom has diabetes", [2]),
         ("What illness does Tom have?", [1, 2, 3, 4]),
         ("What did I tell my boss about Tom?", [1, 2, 3, 4]),
     ],
@@ -196,4 +194,4 @@ async def test_words_that_came_along_order_nothing(known: Stage) -> None:
     )
     assert [len(one.facts) for one in (alone, beside)] == [4, 4]
     ordered = OrderText(f"{FOR_BOSS}\n[photo] | Tom has diabetes", FOR_BOSS)
-    assert [one.n for one in (await discretion.kept(request(FOR_BOSS, facts), ordered)).facts] == [1]
+    assert not any(one.n == 2 for one in (await discretion.kept(request(FOR_BOSS, facts), ordered)).facts)

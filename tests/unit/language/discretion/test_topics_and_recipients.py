@@ -95,7 +95,8 @@ def test_words_for_the_owner_alone(text: str) -> None:
         "напиши список покупок", "Got a card from grandma today", "Розкажи про мого колегу", "Продолжай",
         "Подготовь меня к встрече с Петровым", "Посоветуй подарок для Марии", "Мій колега Петро у відпустці",
         "Дякую, це корисно", "Mark is on vacation", "write down: milk, eggs", "describe my brother", "Опиши мою маму",
-        "Скажи, когда у Маши день рождения", "Посоветуй, как помириться с Леной", "Hello again", "This is a test", "Кратко перескажи наш разговор",
+        "Скажи, когда у Маши день рождения", "Посоветуй, как помириться с Леной", "Hello again", "This is a test",
+        "Кратко перескажи наш разговор",
     ],
 )  # fmt: skip
 def test_what_is_hardly_for_others_is_shown_all_but_private_things(text: str) -> None:
@@ -169,7 +170,8 @@ def test_a_question_of_the_owner_to_himself(text: str, for_himself: bool) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["dentist, about the bill", "How do I explain to my mother-in-law why we aren't coming?", "lads group, where n when thursday",
+    ["dentist, about the bill", "How do I explain to my mother-in-law why we aren't coming?",
+     "lads group, where n when thursday",
      "What do I tell the woman from the dry cleaner's?", "тёще бы чего тёплого", "щось для сусіда про паркан",
      "remind the neighbours of the meeting", "напомни Никите про ключи", "what should grandma be told",
      "remind the gas people about the meter", "напомни группе про форму", "кто я такой, в два предложения"],
