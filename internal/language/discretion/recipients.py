@@ -138,13 +138,13 @@ def readers_of(text: str, odds: float | None) -> Readers:
     """Who will read the answer; `odds` are those of `for_others`, None if nobody can tell them."""
     if _is_for_the_owner(text):
         return "owner"
-    written, told = may_be_for_others(text), for_the_asker(text)
+    written, to_owner = may_be_for_others(text), for_the_asker(text)
     if odds is None:
         return "others" if written else "unclear"
     ordered = orders_words(text)
-    if (odds >= (CLEAR if written else _CLEAR_UNWRITTEN) and not told) or (ordered and names_role(text)):
+    if (odds >= (CLEAR if written else _CLEAR_UNWRITTEN) and not to_owner) or (ordered and names_role(text)):
         return "others"
-    if odds < CLEAR and told and _TO_ME.match(fold(text)):
+    if odds < CLEAR and to_owner and _TO_ME.match(fold(text)):
         return "owner"
     least = _IN_DOUBT_WRITTEN if written else _IN_DOUBT
     return "unclear" if odds >= least or is_reminder(text) or ordered else "owner"
