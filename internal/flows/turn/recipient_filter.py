@@ -44,7 +44,6 @@ _NAMED_NEAR: Final = 1.2
 _MISSED: Final = 2.0
 """How near they must be if the owner is told that they stayed out."""
 _OF_WORDS: Final = 0.64
-_BESIDE: Final = 0.32
 _TRUSTED_ROLES: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
@@ -98,8 +97,8 @@ class RecipientFilter:
     def look(self, texts: Sequence[str], order: Vector) -> None:
         """Ranks all sentences that might be shown by how near the order they are.
 
-        By their vectors, by words of the order, and by rare words of the nearest that touch nothing. What is about
-        something else is nobody's need, whatever it touches. Before this nothing is near.
+        By their vectors and by words of the order. What is about something else is nobody's need, whatever it touches.
+        Before this nothing is near.
         """
         found = list(dict.fromkeys(one for text in texts for one in sentence_texts(text)))
         if not found:
@@ -109,10 +108,6 @@ class RecipientFilter:
         near = nearness(self._order.text, order, found, rows).tolist()
         for n, one in enumerate(words):
             near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
-        nearest = sorted(range(len(found)), key=lambda n: -near[n])[:3]
-        seeds = [n for n in nearest if near[n] > 1 and not self._topics(found[n])]
-        rare = {word for n in seeds for word in words[n] if often[word] <= _RARE and len(word) > _RARE}
-        near = [one + _BESIDE * (n not in seeds and bool(words[n] & rare)) for n, one in enumerate(near)]
         shown, meant = list[int](), meant_by(order, rows)
         for n in sorted(range(len(found)), key=lambda n: -near[n]):
             again = any(float(rows[n, :WIDTH] @ rows[one, :WIDTH]) > _ALIKE for one in shown)
