@@ -13,6 +13,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from support.interfaces.mcp_stage import OWNER, ask, configured, drive, process_environment, refused, scripted
 from support.patience import PATIENCE_S
+from support.product.program import BOT, command_by_fork
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import serve_rest_and_mcp
@@ -20,15 +21,16 @@ from internal.events import repository as events
 from internal.storage.engine.data_lock import held
 from internal.testing import ScriptedModel
 
-COMMAND = ["-m", "bot", "mcp", "--stdio"]
+COMMAND = ["mcp", "--stdio"]
 
 
 @asynccontextmanager
 async def started(folder: Path, model: ScriptedModel) -> AsyncIterator[Client]:
-    """`laplaced mcp --stdio` as a client starts it."""
+    """`laplaced mcp --stdio` as a client starts it, though by fork."""
     environment = process_environment(folder, model)
+    command, *arguments = command_by_fork(BOT, *COMMAND)
     with (folder / "mcp.log").open("a") as log:
-        wanted = StdioServerParameters(command=sys.executable, args=COMMAND, env=environment, cwd=folder)
+        wanted = StdioServerParameters(command=command, args=arguments, env=environment, cwd=folder)
         async with Client(stdio_client(wanted, errlog=log)) as client:
             yield client
 
@@ -60,10 +62,10 @@ async def test_a_running_server_is_asked(tmp_path: Path) -> None:
 
 
 async def test_a_signal_ends_it_in_order(tmp_path: Path) -> None:
-    """SIGTERM while it waits for its client: the folder is free again, and the exit code is 0."""
+    """SIGTERM while a fresh one waits for its client: the folder is free again, and the exit code is 0."""
     async with scripted() as model:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *COMMAND, cwd=tmp_path, env=process_environment(tmp_path, model),
+            *(sys.executable, "-m", BOT), *COMMAND, cwd=tmp_path, env=process_environment(tmp_path, model),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         assert process.stdin is not None

@@ -97,6 +97,13 @@ async def started(
     )
 
 
+def command_by_fork(program: str, *arguments: str) -> list[str]:
+    """A command that starts the program by fork, for those who start processes themselves."""
+    starter(program)
+    stub = str(Path(__file__).with_name("forked_command.py"))
+    return [sys.executable, "-S", "-E", stub, _address(program).removeprefix("\0"), program, *arguments]
+
+
 @cache
 def starter(program: str) -> Starter:
     """What starts copies of a program: the workers of a run share it while one of them lives.
