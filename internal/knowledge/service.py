@@ -18,6 +18,7 @@ from internal.knowledge.facts.citations import (
 from internal.knowledge.facts.correct import resolve_contradiction, retract_fact, undo_correction, update_fact
 from internal.knowledge.facts.read import (
     answer_given,
+    attributes_of_facts,
     count_facts,
     fact,
     facts,

@@ -22,7 +22,7 @@ from internal import text_caches
 from internal.agents.model import DialogueLine, RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.prompts import SETTLED, newest_lines
 from internal.dialogue import repository as dialogue
-from internal.errors import ModelError, NotFound
+from internal.errors import ModelError
 from internal.flows.turn.recipient_filter import Order, RecipientFilter, Sources, sentence_texts, with_name_before
 from internal.flows.views.memory import memory_lines
 from internal.knowledge import service as knowledge
@@ -235,13 +235,8 @@ class Discretion:
     async def _stored(self, user_id: int, facts: Sequence[RecalledFact], memories: Sequence[RecalledMemory]) -> Sources:
         def read(connection: Connection) -> Sources:
             ids = [one.fact_id for one in facts]
-            audiences: dict[str, str] = {}
-            for fact_id in ids:
-                try:
-                    audience = knowledge.fact(connection, user_id, fact_id).attributes.get(AUDIENCE)
-                except NotFound:
-                    continue
-                audiences |= {fact_id: str(audience)} if audience else {}
+            attributes = knowledge.attributes_of_facts(connection, user_id, ids)
+            audiences = {one: str(audience) for one, of in attributes.items() if (audience := of.get(AUDIENCE))}
             lines = citations.evidence_of_facts(connection, user_id, ids)
             lines |= memory_lines(connection, user_id, [one.node_id for one in memories])
             messages = dialogue.by_ids(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -78,6 +79,14 @@ def fact(connection: Connection, user_id: int, fact_id: str) -> Fact:
     """One version of a fact, expired ones too. Raises NotFound."""
     found = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
     return filled(connection, user_id, [found])[0]
+
+
+def attributes_of_facts(
+    connection: Connection, user_id: int, fact_ids: Collection[str]
+) -> dict[str, Mapping[str, Any]]:
+    """The attributes of these versions, expired and hidden ones too, by id."""
+    found = fact_repository.versions(connection, user_id, fact_ids)
+    return {fact_id: version.fact.attributes for fact_id, version in found.items()}
 
 
 def history(connection: Connection, user_id: int, fact_id: str) -> list[Fact]:
