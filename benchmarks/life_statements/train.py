@@ -60,6 +60,7 @@ def tested():
     kinds = {"waiting": "promise", "promise": "mine", "task": "mine", "contact": "rhythm", "-": "none"}
     promises = yaml.safe_load((data / "promises.yaml").read_text(encoding="utf-8"))
     yield from ((kinds[found.partition(":")[0]], text) for rows in promises["said"].values() for text, found in rows)
+    yield from (("none" if index == "-" else "done", text) for text, index in promises["settled"])
     for rows in promises["foreseen"].values():
         yield from (("none" if found == "-" else "promise", text) for text, found in rows)
     for text, *found in yaml.safe_load((data / "occasions.yaml").read_text(encoding="utf-8")):

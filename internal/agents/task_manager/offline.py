@@ -49,7 +49,7 @@ def propose(request: TaskManagerRequest) -> str:
         found = [one for one in own_tasks(line.text, line.at, language, judge_statement) if one.asked or not promised]
         tasks += [_item(one, line, before) for one in found]
         tasks += [_waiting_task(one, line) for one in promised]
-        for one in find_completions(line.text, [task.title for task in known]) if not found else ():
+        for one in find_completions(line.text, [task.title for task in known], judge_statement) if not found else ():
             task = known.pop(one.index)
             ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
         before = line

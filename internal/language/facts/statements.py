@@ -13,6 +13,8 @@ WEIGHTS: Final = Path(__file__).with_name("statement_weights.json")
 TASKS: Final = ("promise", "mine")
 """What somebody will do for the owner, and what the owner will do for somebody."""
 OCCASIONS: Final = ("birthday", "wedding", "anniversary", "memorial", "event")
+ENDS: Final = ("off", "done")
+"""What was called off or changed, and what was done."""
 SURE: Final = 0.55
 """The chance from which a sentence counts as one of some kinds."""
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import blank_out, fold
+from internal.language.facts.statements import ENDS, Judge, stated
 from internal.language.search.terms import english_stem
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import nominative_person
@@ -48,6 +49,12 @@ _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
 _SHORT: Final = 2
 _MOST_BESIDE: Final = 2
+_PLAIN: Final = 7
+"""Words of a sentence that is about a task and hardly anything else."""
+_UNLIKELY: Final = 0.02
+"""The chance below which a sentence ends nothing, whatever its words."""
+_LEAST_SHARED: Final = 4
+"""The share of a task's things, one in so many, that a sentence in unknown words must name to end it."""
 """Most words beside those of a task, as many as of it, in a line that is about nothing else."""
 
 
@@ -66,12 +73,20 @@ class _Statement:
     past: bool
 
 
-def find_completions(text: str, titles: Sequence[str]) -> list[Completion]:
-    """The tasks that a text by their owner completes or cancels, each once. Loads pymorphy3."""
+def find_completions(text: str, titles: Sequence[str], judge: Judge | None = None) -> list[Completion]:
+    """The tasks that a text by their owner completes or cancels, each once. Loads pymorphy3.
+
+    A judge tells so of sentences in unknown words, if they name one of the tasks, and that long ones end none.
+    """
     outcomes: dict[int, Outcome] = {}
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if len(sentence) <= _MAX_CHARACTERS and (completion := _completion_of_sentence(sentence, titles)) is not None:
+        completion = _completion_of_sentence(sentence, titles) if len(sentence) <= _MAX_CHARACTERS else None
+        if completion is None:
+            completion = _judged(sentence, titles, judge)
+        elif judge is not None and len(sentence.split()) > _PLAIN and not stated(sentence, judge, ENDS, _UNLIKELY):
+            continue
+        if completion is not None:
             outcomes.setdefault(completion.index, completion.outcome)
     return [Completion(index, outcome) for index, outcome in outcomes.items()]
 
@@ -128,6 +143,22 @@ def same_task(one: str, other: str) -> bool:
     fewer = min(len(mine.things), len(theirs.things))
     verbs = not mine.verbs or not theirs.verbs or _verbs_alike(mine.verbs, theirs.verbs)
     return bool(fewer) and 3 * len(shared) >= 2 * fewer and verbs
+
+
+def _judged(sentence: str, titles: Sequence[str], judge: Judge | None) -> Completion | None:
+    """The one task that most words of a sentence are about, if it surely ends one by its meaning."""
+    said = _read(sentence, title=False)
+    scores = [_match_score(said, _read(title, title=True), outcome_stated=True) for title in titles] if judge else []
+    best = max(scores, default=0)
+    if best <= 0 or scores.count(best) > 1 or sentence.rstrip().endswith("?"):
+        return None
+    things = _read(titles[scores.index(best)], title=True).things
+    if _LEAST_SHARED * len(said.things & things) < len(things):
+        return None
+    outcome = stated(sentence, judge, ENDS)
+    if outcome is None or (outcome == "done" and _NOT.search(fold(sentence))):
+        return None
+    return Completion(scores.index(best), "done" if outcome == "done" else "cancelled")
 
 
 def _completion_of_sentence(sentence: str, titles: Sequence[str]) -> Completion | None:

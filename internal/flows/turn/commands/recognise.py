@@ -30,6 +30,7 @@ from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import title_of
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, text_language
+from internal.language.worker.embedding import judge_statement
 from internal.people.model import Person, names_of
 
 Kind = Literal[CommandKind, "done", "show"]
@@ -90,7 +91,7 @@ def recognise(
         ]
         rest = _without(text, [one for one, known in zip(commands, read, strict=True) if known is not None])
         mine = [one for one in read if one is not None]
-        for done in find_completions(rest, list(titles.values())):
+        for done in find_completions(rest, list(titles.values()), judge_statement):
             task_id = list(titles)[done.index]
             if all(task_id not in one.tasks for one in mine):
                 mine.append(Recognised("done" if done.outcome == "done" else "cancel", message_id, tasks=(task_id,)))
