@@ -75,7 +75,7 @@ def propose(request: ArchivistRequest) -> str:
     dated = [
         one for said in reading.said if not asks(said.text) for one in occasion_facts(said, reading, judge_statement)
     ]
-    dated += [one for said in reading.said for one in ended_occasions(said, reading, request.facts)]
+    dated += [one for said in reading.said for one in ended_occasions(said, reading, request.facts, judge_statement)]
     changes = [
         _change(dossier, people)
         for dossier in reading.dossiers

@@ -10,7 +10,7 @@ from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions
-from internal.language.facts.statements import Judge
+from internal.language.facts.statements import Judge, stated
 from internal.language.kinship.words import Relation, relations
 from internal.language.names.mention_words import POSSESSIVE
 from internal.language.text.spelling import text_language, tokens
@@ -36,18 +36,25 @@ def occasion_facts(
 
 
 def ended_occasions(
-    said: SentenceReading, reading: Reading, known: Sequence[str]
+    said: SentenceReading, reading: Reading, known: Sequence[str], judge: Judge | None = None
 ) -> Iterator[tuple[dict[str, Any], Dossier]]:
-    """The known occasions of people named in a sentence that it calls off, as facts that have ended."""
-    kind, number = called_off(said.text), said.line.number
-    facts = filter(None, map(_KNOWN.fullmatch, known)) if kind else ()
-    for fact in facts:
-        whose = next((one for _, one in said.named if fact["whose"] in one.names), None)
-        if kind and whose is not None and fact["what"] == occasion_words(kind, reading.language):
-            ended = {"relation": KINDS[kind], "target": fact["day"], "fact": fact["text"], "evidence": [number]}
-            yield ended | {"invalid_at": said.line.at.isoformat(timespec="minutes")}, whose
+    """The known occasions of people named in a sentence that it calls off, as facts that have ended.
+
+    A judge tells of a sentence in unknown words that it calls off the only celebration known of them.
+    """
+    kind = called_off(said.text)
+    if kind is None and (not known or not said.named or stated(said.text, judge, ("off",)) is None):
+        return
+    meant = {occasion_words(one, reading.language): one for one in ((kind,) if kind else _CELEBRATIONS)}
+    facts = [one for one in map(_KNOWN.fullmatch, known) if one and one["what"] in meant]
+    named = [(one, who) for one in facts for _, who in said.named if one["whose"] in who.names]
+    for fact, whose in named if kind or len(named) == 1 else ():
+        ended = {"relation": KINDS[meant[fact["what"]]], "target": fact["day"], "fact": fact["text"]}
+        ended |= {"evidence": [said.line.number], "invalid_at": said.line.at.isoformat(timespec="minutes")}
+        yield ended, whose
 
 
+_CELEBRATIONS: Final = ("wedding", "graduation", "christening", "housewarming")
 _OF_ANOTHER: Final = re.compile(rf"(?:^|\s)[А-ЯЁІЇЄҐ](?:{POSSESSIVE.pattern.removesuffix('$')})\s+$")
 _KNOWN: Final = re.compile(
     r"(?P<text>(?P<whose>[^:]+): (?P<what>[^,]+), (?P<day>[^\d]*\d+[^\d]*?)(?: \d{4})?)(?: \(.*\))?"
