@@ -20,7 +20,7 @@ from internal.language.facts.occasion_names import KINDS
 from internal.people import repository as people
 from internal.people.model import Person
 from internal.tasks import repository as tasks
-from internal.tasks.model import Task, TaskKind
+from internal.tasks.model import Task, TaskKind, TaskState
 
 _EPISODES: Final = 12
 _TALKS: Final = 3
@@ -61,9 +61,13 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
     beside = [one for one in known if {one.source, one.target} - {person.entity_id} <= around]
     found = mentions_of(connection, person, zone=ZoneInfo(user.tz), limit=_EPISODES)
     own = [line for one in found.page for line in one.lines if line.role == "user" and line.forwarded_from is None]
-    orders = {
-        one.message_id for one in tasks.of_lines(connection, user.user_id, [line.message_id or "" for line in own])
-    }
+    named = tasks.of_lines(connection, user.user_id, [line.message_id or "" for line in own])
+    orders = {one.message_id for one in named}
+    still_open = open_with(connection, user.user_id, person.id)
+    # A promise made before the profile existed has no person, but its line names him.
+    open_ids = {one.id for one in still_open}
+    nobodys = [one for one in named if one.person_id is None and one.id not in open_ids]
+    still_open += [one for one in nobodys if one.state is TaskState.OPEN and one.kind is not TaskKind.CONTACT]
     stated = {one.fact.rstrip(".") for one in known}
     said = [line for line in own if line.message_id not in orders and not only_asks(line.quote)]
     fresh = {line.quote: line for line in said if line.quote.rstrip(".") not in stated}
@@ -78,6 +82,6 @@ def brief(connection: Connection, user: User, person: Person, *, now: datetime) 
         facts=[one for one in known if one not in beside][:_FACTS],
         people=beside[:_FACTS],
         talks=newest[:_TALKS],
-        still_open=open_with(connection, user.user_id, person.id),
+        still_open=still_open,
         occasions=list(shown.values()),
     )

@@ -52,9 +52,9 @@ POSSESSIVE = re.compile(r"\w{2,}(?:[иі]н|їн|[оеєі]в)(?:|а|о|е|ы|у
 AND = re.compile(r"\s*(?:,|,?\s(?:и|й|і|та|and|&))\s+")
 LONGEST_AND = 10
 PRONOUNS: dict[str, Gender | None] = {
-    **dict.fromkeys(words("his его його"), "masc"),
-    **dict.fromkeys(words("her её ее її"), "femn"),
-    **dict.fromkeys(words("their их їх"), None),
+    **dict.fromkeys(words("he his его него його нього"), "masc"),
+    **dict.fromkeys(words("she her её ее неё нее її неї"), "femn"),
+    **dict.fromkeys(words("they their их них їх"), None),
 }
 
 HUMAN_VERBS = words(_WORDS["human_verbs"])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from internal.language.kinship.words import FORMER, MY, Relation, relations
-from internal.language.names.mention_words import POSSESSIVE
+from internal.language.names.mention_words import POSSESSIVE, PRONOUNS
 from internal.language.text.morphology import dictionary_languages, name_readings, parses
 from internal.language.text.spelling import Token, words
 
@@ -36,6 +36,8 @@ _REFLEXIVE = words(
 )
 """Words for the subject's own: "Назар поїхав до своєї мами"."""
 _HAS = words("has have had")
+_WITH = words("с со з із зі")
+_SPEAKER = words("я мы ми мне мені нам меня мене нас мной мною нами")
 _DASHES = {"—", "–", "-"}
 _SET_OFF = {",", ":", *_DASHES}
 _LOOK_BACK = 6
@@ -138,20 +140,37 @@ def _past_my(text_tokens: Sequence[Token], index: int) -> int:
 
 def _possessor(
     text_tokens: Sequence[Token], position: int, text: str, spans: Sequence[NameSpan]
-) -> int | NameSpan | None:
-    """The person who has somebody in such a role: у коллеги жена, my sister has two children; None: the owner."""
-    if position and text_tokens[position - 1].key in MY:
+) -> int | NameSpan | str | None:
+    """The person who has somebody in such a role: у коллеги жена, they have a son; None: the owner."""
+    before = text_tokens[position - 1].key if position else ""
+    if before in MY:
         return None
+    if before in _WITH:
+        return _accompanied(text_tokens, position - 1, spans)
     for index in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
         key = text_tokens[index].key
         if key in _HAS:
-            return _someone(text_tokens, index - 1, spans)
+            return _someone(text_tokens, index - 1, spans) or _pronoun(text_tokens[index - 1])
         if text_tokens[index - 1].key in ("у", "в") and text_tokens[index].joined:
             found = _someone(text_tokens, _past_my(text_tokens, index), spans)
-            return None if found == position else found
+            return None if found == position else found or _pronoun(text_tokens[index])
         if text_tokens[index].opens:
             return None
     return None
+
+
+def _pronoun(token: Token) -> str | None:
+    return token.key if token.key in PRONOUNS else None
+
+
+def _accompanied(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSpan]) -> NameSpan | str | None:
+    """The one subject of the sentence who is with the role: "Катя живёт в Одессе с мужем Андреем"; "": unclear who."""
+    first = next((one for one in range(position, -1, -1) if text_tokens[one].opens), 0)
+    named = [one for one in spans if first <= one.start < position]
+    mine = any(token.key in _SPEAKER for token in text_tokens[first:position])
+    if mine or not named:
+        return None
+    return named[0] if len(named) == 1 and "nomn" in _name_cases(text_tokens, named[0]) else ""
 
 
 def _someone(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSpan]) -> int | NameSpan | None:

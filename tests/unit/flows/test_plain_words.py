@@ -70,3 +70,16 @@ def test_most_of_what_was_written_after_it_is_understood(table: str) -> None:
     failed, count = wrong(table)
     assert len(failed) <= (1 - LEAST[table]) * count, "\n".join(failed)
     assert not [one for one in failed if one.endswith("not '-'")]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("uk", "скасуй те, що ти зробив учора"),
+        ("ru", "отмени то, что ты вчера записал"),
+        ("en", "cancel what you noted yesterday"),
+    ],
+)
+def test_who_takes_back_what_the_bot_did_sees_its_changes(language: str, text: str) -> None:
+    """Not that there is no such task."""
+    assert understood(language, text) == "changes"

@@ -40,6 +40,7 @@ MOST: Final = 5
 _LEAST_LETTERS: Final = 5
 _OF_PEOPLE: Final = frozenset({"brief", "agenda", "shared"})
 """Pages for which a message may name somebody: a question about one birthday asks for no list."""
+_YOU: Final = frozenset({"ты", "ти", "вы", "ви", "you"})
 _MORE_TO_ANSWER: Final = 4
 """Words besides a finished task from which a sentence tells something more."""
 
@@ -247,6 +248,8 @@ def _with_object(
     if own and not tasks and all(forms(word) & TASK_WORDS for word in own):
         pointed = tuple(one for one in ids if not every and fold(titles[one]) in fold(quoted))
         tasks = pointed or tuple(ids)
+    if kind == "cancel" and not tasks and not _YOU.isdisjoint(WORD.findall(fold(command.about))):
+        return Recognised("changes", message_id)  # "cancel what you did yesterday"
     if kind in ("cancel", "move") or (kind == "mark" and tasks):
         act: Kind = "done" if kind == "mark" else kind
         last = kind == "cancel" and not own

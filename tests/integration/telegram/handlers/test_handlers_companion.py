@@ -104,18 +104,23 @@ async def test_a_brief_is_asked_for_by_a_relation(world: World, bio: str, asked:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_each_line_of_a_brief_opens_where_it_comes_from(world: World, lang: Language) -> None:
-    """The profile its lines, a fact and an occasion their sources, a promise its card with the words that make it."""
+    """The profile its lines, a fact and an occasion their sources, a promise its card with the words that make it.
+
+    The promise is older than the profile: only its line names the person.
+    """
     await world.admit(2, "Taras", lang)
     found, now = await anna(world), world.clock.now()
-    lines = ("Anna is my sister.", "Promised Anna to bring the tent")
+    lines = ("My sister Anna lives here.", "Promised Anna to bring the tent")
 
     def said(connection: Connection) -> None:
         ids = [dialogue.add(connection, 2, "user", line, now=now).id for line in lines]
         episode = Episode(2, new_id(), "message", "dialogue", "", "", None, now, now)
         episodes.add_episode(connection, episode, [Segment(n, now, None, one) for n, one in enumerate(ids, 1)])
-        people_repository.add_evidence(connection, 2, found.id, episode.id, {1: ids[0]}, operation="Added", run_id=None)
-        people.edit(connection, 2, found.id, {"bio": lines[0]}, now=now)
-        made = NewTask("Bring the tent", Schedule(), TaskKind.PROMISE, person_id=found.id, message_id=ids[1])
+        people.note_mentions(connection, 2, episode.id, {found.id: [now]}, now=now)
+        sources = dict(enumerate(ids, 1))
+        people_repository.add_evidence(connection, 2, found.id, episode.id, sources, operation="Added", run_id=None)
+        people.edit(connection, 2, found.id, {"bio": "Anna is my sister."}, now=now)
+        made = NewTask("Bring the tent", Schedule(), TaskKind.PROMISE, message_id=ids[1])
         open_task(connection, 2, made, by_owner(2, now, time(9)))
 
     await world.write(said)
@@ -125,7 +130,7 @@ async def test_each_line_of_a_brief_opens_where_it_comes_from(world: World, lang
     }
     opened = {words: (await world.press(brief.buttons[number], 2))[-1] for words, number in numbers.items()}
     assert len(numbers) == 4
-    assert lines[0] in opened.pop(lines[0]).text.partition("\n\n")[2]
+    assert lines[0].rstrip(".") in opened.pop("Anna is my sister.").text.partition("\n\n")[2]
     assert "Anna likes peonies" in opened.pop("Anna likes peonies").text
     card = opened.pop("Bring the tent")
     assert lines[1] in card.text
