@@ -332,21 +332,8 @@ def _after(
 def _owns_another(text_tokens: Sequence[Token], position: int, text: str) -> bool:
     """Whether a role belongs to another person: Tom, her brother's neighbour."""
     before = text_tokens[position - 1].key if position else ""
-    return before in _REFLEXIVE | {
-        "his",
-        "her",
-        "their",
-        "его",
-        "её",
-        "ее",
-        "их",
-        "його",
-        "її",
-        "їх",
-        "your",
-        "твой",
-        "твоя",
-    } or (text[text_tokens[position].end : text_tokens[position].end + 1] in ("'", "’"))
+    another = before in _REFLEXIVE or before in PRONOUNS or before in ("your", "твой", "твоя")
+    return another or text[text_tokens[position].end : text_tokens[position].end + 1] in ("'", "’")
 
 
 def _stated_by_sentence(
