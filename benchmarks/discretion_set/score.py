@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("profiles")
-PARTS = ["development", "second", "third", "fourth", "fifth", "held-back", "all"]
+PARTS = ["development", "second", "third", "fourth", "fifth", "sixth", "held-back", "all"]
 
 
 def read(part="all"):
