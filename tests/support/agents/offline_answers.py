@@ -12,7 +12,7 @@ EARLIER = datetime(2026, 3, 2, 10, tzinfo=UTC)
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 
 
-def answer(language: str, question: str, *lines: tuple[str, datetime], fact: str = "") -> str:
+def answer(language: str, question: str, *lines: tuple[str, datetime], fact: str = "", relation: str = "") -> str:
     known = RecalledFact(1, "f1", fact, said_at=EARLIER, relation="WORKS_FOR", source="Owner", about_owner=True)
     told = ((DialogueLine("user", text, at=at), DialogueLine("assistant", "…")) for text, at in lines)
     return compose(
@@ -26,5 +26,6 @@ def answer(language: str, question: str, *lines: tuple[str, datetime], fact: str
             now=NOW,
             query=question,
             facts=[known] if fact else [],
+            relations=[relation] if relation else [],
         )
     )

@@ -267,8 +267,9 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
 def _related(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
     """Who is what to whom, or what the owner's days tell, behind a newer line that overtakes it."""
     counted = not any(" — " in line or line in NOTHING_KNOWN for line in request.relations)
-    names = [name for subject in people_named_in("\n".join(request.relations), known) for name in subject.names]
-    newer = [] if counted else [line for line in newest_about(said, request, names) if line.overrides][:1]
+    meant = people_named_in("\n".join(line.partition(" — ")[0] for line in request.relations), known)
+    lines = [] if counted else newest_about(said, request, [name for one in meant for name in one.names])
+    newer = [one for one in lines if one.overrides and (people_named_in(one.text, meant) or subjects_of(one.text))][:1]
     kept = [line for line in request.relations if not newer or not overtakes(newer[0], line, said)]
     stated = "\n".join(f"{_plain(line)}." for line in kept)
     return _before(_quoted(newer, said, request, speech), stated, speech)

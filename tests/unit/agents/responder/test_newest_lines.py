@@ -117,6 +117,17 @@ def test_of_many_things_that_changed_the_one_asked_about_is_quoted(
     assert sum(text in said for text, _ in lines) <= 2
 
 
+def test_a_tie_is_not_overtaken_by_news_of_the_relative_in_its_middle() -> None:
+    """What is promised to the sister says nothing of her husband."""
+    tie = "Андрей — зять (сестра Катя → муж)"
+    told = (
+        "Моя сестра Катя живёт в Одессе с мужем Андреем",
+        "Я обещал Кате прислать фотографии с моря до понедельника",
+    )
+    said = answer("ru", "кто муж моей сестры?", *((text, EARLIER) for text in told), relation=tie)
+    assert said == f"{tie}."
+
+
 def test_a_long_message_is_quoted_in_its_sentences_that_matter() -> None:
     """Not 900 characters of a story."""
     story = (
