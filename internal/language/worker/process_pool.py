@@ -228,7 +228,8 @@ class LanguageWorker:
         async with asyncio.timeout(self._call_timeout) as timeout:
 
             def hurry(_: asyncio.Future[Any]) -> None:
-                timeout.reschedule(min(timeout.when() or 0.0, loop.time() + self._abandoned_timeout))
+                with contextlib.suppress(RuntimeError):  # called just as the time limit ended
+                    timeout.reschedule(min(timeout.when() or 0.0, loop.time() + self._abandoned_timeout))
 
             job.answer.add_done_callback(hurry)
             try:
