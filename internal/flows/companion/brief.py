@@ -50,11 +50,8 @@ class Brief:
 def brief(connection: Connection, user: User, person: Person, *, now: datetime) -> Brief:
     """Reads half a page about a person, the newest first."""
     wanted = FactFilter(node_id=person.entity_id)
-    known = [
-        one
-        for one in knowledge.latest_facts(connection, user.user_id, wanted, now=now, limit=40)
-        if one.name not in KINDS.values()
-    ]
+    latest = knowledge.latest_facts(connection, user.user_id, wanted, now=now, limit=40)
+    known = list({one.fact: one for one in latest if one.name not in KINDS.values()}.values())  # each sentence once
     ends = {fact.target if fact.source == person.entity_id else fact.source for fact in known}
     others = people.people_at(connection, user.user_id, ends)
     around = {*others, owner_node_id(user.user_id)}
