@@ -22,7 +22,7 @@ from hypothesis.internal.constants_ast import Constants
 from support.long import LONG, examples
 from support.product import collected_workers
 from support.product.forked_process import start_children_by_fork
-from support.product.program import BEFORE_PYTHON, NO_DICTIONARIES, starter
+from support.product.program import BEFORE_PYTHON, NO_DICTIONARIES, begin_starters, starter
 from support.stores import stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
@@ -116,8 +116,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
-    """The tests are collected once, not by each worker anew."""
+    """The tests are collected once, not by each worker anew; what starts products makes itself ready meanwhile."""
     collected_workers.begin(config, specs)
+    if config.args_source is config.ArgsSource.TESTPATHS and not (config.option.keyword or config.option.markexpr):
+        begin_starters(config.pluginmanager.getplugin("dsession").nodemanager.testrunuid)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -97,6 +97,20 @@ async def started(
     )
 
 
+def begin_starters(run: str) -> None:
+    """Has all starters import what they need before the workers of that run ask for them."""
+    os.environ[RUN] = run
+    for program in IMPORTED:
+        if (begun := _begin(program)) is not None:
+            atexit.unregister(begun.wait)  # it ends with the last worker, or now if there was none
+            atexit.register(_ended, begun)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait()
+
+
 def command_by_fork(program: str, *arguments: str) -> list[str]:
     """A command that starts the program by fork, for those who start processes themselves."""
     starter(program)
