@@ -30,6 +30,8 @@ _OF_MEMORY: Final = re.compile(r"\b(?:you|ты|ти) (?:know|remember|знаеш
 """The owner asks for what is known, for himself."""
 _TO_ME: Final = re.compile(r"(?:please )?\S+ (?:me|мне|мені)\b")
 _YES_OR_NO: Final = re.compile(_SHAPES["yes_or_no"])
+_ASKED_BY_OTHERS: Final = re.compile(_SHAPES["asked_by_others"])
+"""Somebody asks the owner, who may want the answer for that one: "the landlord asks when"."""
 _FOR_ADVICE: Final = re.compile(_SHAPES["for_advice"])
 """What to do or say, which others may read; of words in -ти most are infinitives."""
 _INFINITIVE: Final = re.compile(_SHAPES["infinitive"])
@@ -156,7 +158,9 @@ def _is_for_the_owner(text: str) -> bool:
         return True
     if asks_for_himself(text) or _only_reads(_POLITE.sub("", text).strip()) or _OF_MEMORY.search(fold(text)):
         return True
-    return not may_be_for_others(text) and bool(may_ask_unmarked(text))
+    if may_be_for_others(text) or _ASKED_BY_OTHERS.search(fold(text)):
+        return False
+    return bool(may_ask_unmarked(text))
 
 
 def orders_words(text: str) -> bool:

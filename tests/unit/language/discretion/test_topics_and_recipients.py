@@ -151,6 +151,8 @@ def test_a_text_before_a_reminder_is_for_others(text: str, expected: str) -> Non
         ("на чому їздить Петро?", True),
         ("в якій школі вчиться Мишко", True),
         ("чиї ключі лежать на столі", True),
+        ("А він що сказав?", True),
+        ("а она когда приедет", True),
         ("what do i say to the dentist", False),
         ("що мені сказати тестю", False),
         ("что сказать тёще", False),
@@ -160,6 +162,9 @@ def test_a_text_before_a_reminder_is_for_others(text: str, expected: str) -> Non
         ("как бы ему помягче", False),
         ("як йому м'якше відмовити", False),
         ("the dentist asks when", False),
+        ("хозяин спрашивает когда платить", False),
+        ("начальник питає коли я вийду", False),
+        ("сосед хочет знать когда ключи", False),
     ],
 )
 def test_a_question_of_the_owner_to_himself(text: str, for_himself: bool) -> None:
