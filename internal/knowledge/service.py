@@ -15,7 +15,14 @@ from internal.knowledge.facts.citations import (
     telegram_link,
     wire_description,
 )
-from internal.knowledge.facts.correct import resolve_contradiction, retract_fact, undo_correction, update_fact
+from internal.knowledge.facts.correct import (
+    ending_claims,
+    reopen_fact,
+    resolve_contradiction,
+    retract_fact,
+    undo_correction,
+    update_fact,
+)
 from internal.knowledge.facts.read import (
     answer_given,
     attributes_of_facts,

@@ -36,6 +36,7 @@ WINDOW: Final = KEPT
 class ChangeKind(StrEnum):
     FACT = "fact_learned"
     CORRECTION = "fact_corrected"
+    ENDED = "fact_ended"
     MEMORY = "memory_added"
     PERSON = "person_added"
     PROFILE = "person_edited"
@@ -50,6 +51,7 @@ class ChangeKind(StrEnum):
 _KINDS: Final = {
     "fact_created": ChangeKind.FACT,
     "fact_updated": ChangeKind.CORRECTION,
+    "fact_closed": ChangeKind.ENDED,
     "memory_created": ChangeKind.MEMORY,
     "people_merged": ChangeKind.PEOPLE_MERGED,
     "nodes_merged": ChangeKind.THINGS_MERGED,
@@ -125,6 +127,8 @@ def _undo_one(connection: Connection, user_id: int, kind: ChangeKind, ref: str, 
             corrected = knowledge.fact(connection, user_id, ref)
             knowledge.undo_correction(connection, user_id, ref, now=now)
             bio_sentences.show_replaced(connection, user_id, {corrected.supersedes or ""}, now=now)
+        case ChangeKind.ENDED:
+            knowledge.reopen_fact(connection, user_id, ref, now=now)
         case ChangeKind.MEMORY:
             requests.ask(connection, user_id, "memory", ref, now=now)
         case ChangeKind.PERSON:
@@ -190,6 +194,9 @@ def _text(connection: Connection, user_id: int, kind: ChangeKind, ref: str, even
             fact = knowledge.fact(connection, user_id, ref)
             meant = kind is ChangeKind.FACT or (event.source == f"user:{user_id}" and fact.supersedes is not None)
             text = fact.fact if fact.expired_at is None and meant else ""
+        case ChangeKind.ENDED:
+            fact = knowledge.fact(connection, user_id, ref)
+            text = fact.fact if knowledge.ending_claims(connection, user_id, fact) else ""
         case ChangeKind.MEMORY:
             node = memory_view(connection, user_id, ref).node
             shown = NODES[node.label].sentence and node.label not in _BESIDE

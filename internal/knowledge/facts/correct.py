@@ -128,6 +128,25 @@ def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: dat
     answer.record(f"user:{user_id}")
 
 
+def ending_claims(connection: Connection, user_id: int, fact: Fact) -> list[Claim]:
+    """The claims that ended a version which others support as well; empty if it holds, or was learned as ended."""
+    held = _held(connection, user_id, [fact.id]) if fact.expired_at is None and fact.invalid_at is not None else []
+    ends = [claim for claim in held if claim.invalid_at == fact.invalid_at]
+    return ends if len(ends) < len(held) else []
+
+
+def reopen_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
+    """Retracts what was said of a fact's end. Raises NotFound for an unknown fact, Conflict if nothing ended it."""
+    version = expect_found(fact_repository.version(connection, user_id, fact_id), f"there is no fact {fact_id}")
+    ends = ending_claims(connection, user_id, version.fact)
+    if not ends:
+        raise Conflict(f"the fact {fact_id} holds, has expired, or gave way to another")
+    claim_repository.retract(connection, user_id, [claim.id for claim in ends], now)
+    projector = FactProjector(connection, user_id, now=now)
+    projector.project({group_of(version.fact)})
+    projector.record(f"user:{user_id}")
+
+
 def resolve_contradiction(
     connection: Connection, user_id: int, contradiction_id: str, choice: str, *, now: datetime
 ) -> Changes:

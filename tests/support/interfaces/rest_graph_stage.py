@@ -95,12 +95,13 @@ class Stage:
         fact: str,
         since: str | None = None,
         *,
+        until: str | None = None,
         user_id: int = ANNA,
         url: str | None = None,
     ) -> tuple[str, str]:
         """Records one claim of an episode of its own: the ids of its fact and of the episode."""
         episode_id, now = new_id(), self.clock.now()
-        valid_at = None if since is None else datetime.fromisoformat(since).replace(tzinfo=UTC)
+        begun, ended = (datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None for day in (since, until))
         episode = Episode(
             user_id=user_id,
             id=episode_id,
@@ -118,8 +119,9 @@ class Stage:
             target=target,
             fact=fact,
             said_at=now,
-            valid_at=valid_at,
-            valid_stated=valid_at is not None,
+            valid_at=begun,
+            valid_stated=begun is not None,
+            invalid_at=ended,
             episode_id=episode_id,
             lines=[ClaimLine(1, fact)],
         )

@@ -100,6 +100,7 @@ undo-done = Taken back. { $what }
 undo-too-late = It is too late for that, or something newer rests on it.
 undo-fact_learned = I learned: { $what }
 undo-fact_corrected = Corrected to: { $what }
+undo-fact_ended = No longer holds: { $what }
 undo-memory_added = I noted: { $what }
 undo-person_added = New person: { $what }
 undo-person_edited = Profile edited: { $what }

@@ -110,6 +110,7 @@ undo-done = Отменено. { $what }
 undo-too-late = Уже поздно, или на этом держится что-то более новое.
 undo-fact_learned = Узнал: { $what }
 undo-fact_corrected = Исправлено на: { $what }
+undo-fact_ended = Больше не так: { $what }
 undo-memory_added = Запомнил: { $what }
 undo-person_added = Новый человек: { $what }
 undo-person_edited = Карточка изменена: { $what }

@@ -108,6 +108,7 @@ undo-done = Скасовано. { $what }
 undo-too-late = Уже пізно, або на цьому тримається щось новіше.
 undo-fact_learned = Дізнався: { $what }
 undo-fact_corrected = Виправлено на: { $what }
+undo-fact_ended = Більше не так: { $what }
 undo-memory_added = Запам'ятав: { $what }
 undo-person_added = Нова людина: { $what }
 undo-person_edited = Картку змінено: { $what }

@@ -69,6 +69,24 @@ async def test_a_correction_is_taken_back(known: Stage) -> None:
     assert held["fact"] == "Mira likes Lisbon"
 
 
+async def test_a_fact_that_was_ended_holds_again(known: Stage) -> None:
+    """What was said of its end goes, and it stays as it was learned; a fact that gave way is no change of its own."""
+    mira, june = await known.node("Mira"), await known.node("June 5")
+    await known.tell(mira, "WEDDING_ON", june, "Mira: wedding, June 5")
+    await known.tell(mira, "WEDDING_ON", june, "Mira: wedding, June 5", until="2026-02-07")
+    [ended, learned] = await changes(known)
+    assert [(one["kind"], one["text"]) for one in (ended, learned)] == [
+        ("fact_ended", "Mira: wedding, June 5"),
+        ("fact_learned", "Mira: wedding, June 5"),
+    ]
+    assert await undo(known, ended, BORIS) == 404
+    assert await undo(known, ended) == 200
+    [held] = (await known.client.get("/graph/facts", params={"user_id": ANNA})).json()["facts"]
+    assert (held["fact"], held["invalid_at"]) == ("Mira: wedding, June 5", None)
+    assert await changes(known) == [learned]
+    assert await undo(known, ended) == 404
+
+
 async def test_merged_people_part_again(known: Stage) -> None:
     """The merge is gone from the list and both people are there."""
     one, other = await known.person("Anna Petrova"), await known.person("Anya")
