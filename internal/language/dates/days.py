@@ -64,11 +64,15 @@ _NEXT_UNIT: Final = pattern(
 _WEEKEND: Final = pattern(
     r"\b(?:(?:на|в|за|у)\s+)?(?:(?P<next>next|следующ\w+|наступн\w+)\s+)?(?:(?:эти|ці|ближайши|найближч)\w*\s+)?(?:выходные|выходных|вихідні|вихідних|weekend)\b"
 )
+_WHICH: Final = (
+    r"(?:(?:this|next|coming|following|эт(?:ой|ого)|ц(?:ього|ей)|(?:следующ|будущ|ближайш)(?:ей|его)"
+    r"|(?:наступн|найближч)ого)\s+)?"
+)
 _END: Final = pattern(
     rf"\b(?:до|к|by|before|until|till)\s+(?:{_MONTH_WORD})\b(?!\s+\d)"
-    r"|\b(?:до|к|в|by|before|until|till|at|на)\s+(?:the\s+)?(?:самого\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+(?:the\s+|this\s+|эт\w+\s+|ц\w+\s+)?"
-    rf"(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year|{_MONTH_WORD})\b|\bнаприкінці\s+(?:тижня|місяця|року)\b"
-    r"|\bв конце\s+(?:недели|месяца|года)\b|\bat the end of\s+(?:the\s+|this\s+)?(?:week|month|year)\b"
+    r"|\b(?:до|к|в|by|before|until|till|at|на)\s+(?:the\s+)?(?:самого\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+"
+    rf"(?:the\s+)?{_WHICH}(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year|{_MONTH_WORD})\b"
+    rf"|\b(?:наприкінці|в кінці|в конце)\s+{_WHICH}(?:тижня|місяця|року|недели|месяца|года)\b"
 )
 
 
@@ -229,7 +233,8 @@ def _periods(folded: str, at: datetime, language: Language) -> list[NamedDay]:
         moment = deadlines.resolve(phrase, at, "ahead", language)
         return _named_day(match, moment.date() if moment else None)
     if match := _WEEKEND.search(folded):
-        ahead = (5 - at.weekday()) % 7 + 7 * bool(match["next"])
+        # On Saturday Sunday is left.
+        ahead = (5 - at.weekday()) % 7 + 7 * bool(match["next"]) or 1
         return [NamedDay(at.date() + timedelta(days=ahead), match.span(), sure=False)]
     if match := _NEXT_UNIT.search(folded):
         if match["u"].startswith(("недел", "тиж", "week")):

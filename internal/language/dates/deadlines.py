@@ -21,7 +21,7 @@ Kind = Literal["past", "ahead", "begin", "end"]
 _ENDING = re.compile(r"\b(?:конц[аеу]|конец|кінця|кінці|кінець|наприкінці|end)\b(?:\s+of)?(?:\s+the)?")
 _BEFORE = re.compile(r"^(?:до|к|ко|by|before|until|till|не позднее|не пізніше)\s+")
 _UNIT = re.compile(
-    r"^(?:the\s+)?(?:год[ау]?|року|рік|year|месяц[ау]?|місяц[яь]|month|недел[июя]|тижня|тиждень|week|десятилетия|decade)$"
+    r"^(?:год[ау]?|року|рік|year|месяц[ау]?|місяц[яь]|month|недел[июя]|тижня|тиждень|week|десятилетия|decade)$"
 )
 _EXPLICIT = re.compile(r"\d{4}|\b\d{1,2}[./]\d{1,2}[./]\d{2}\b")
 _DIRECTION = re.compile(
@@ -88,9 +88,9 @@ def _exact(dated: Dated) -> bool:
 
 
 def _parse_unit(text: str, phrase: str, at: datetime, language: Language) -> Dated | None:
-    bare = " ".join(text.split())
+    bare = " ".join(text.split()).removeprefix("the ")
     if _UNIT.fullmatch(bare):
-        bare = f"this {bare.removeprefix('the ')}"
+        bare = f"this {bare}"
     return parse.resolve(bare, at, language) or parse.resolve(phrase, at, language)
 
 

@@ -63,6 +63,12 @@ AHEAD: tuple[tuple[str, str, str | None], ...] = (
     ("до конца месяца", "2026-11-30", None),
     ("до кінця тижня", "2026-11-29", None),
     ("by the end of the year", "2026-12-31", None),
+    ("by the end of next week", "2026-12-06", None),
+    ("before the end of next month", "2026-12-31", None),
+    ("до конца следующей недели", "2026-12-06", None),
+    ("в конце следующего месяца", "2026-12-31", None),
+    ("до кінця наступного тижня", "2026-12-06", None),
+    ("наприкінці наступного року", "2027-12-31", None),
     ("в понедельник на следующей неделе", "2026-11-30", None),
     ("в среду в 3 дня", "2026-12-02 15:00", None),
     ("напомни в 5", "2026-11-25 17:00", None),
@@ -112,9 +118,15 @@ def test_a_time_ahead_is_read() -> None:
     assert tuple((text, *read(text)) for text, _, _ in AHEAD) == AHEAD
 
 
-def read(text: str) -> tuple[str | None, str | None]:
+@pytest.mark.parametrize("text", ["at the weekend", "на выходных", "на вихідних", "this weekend"])
+def test_on_saturday_the_rest_of_the_weekend_is_sunday(text: str) -> None:
+    """A whole day that is nearly over is no time to do anything."""
+    assert read(text, WEDNESDAY + timedelta(days=3)) == ("2026-11-29", None)
+
+
+def read(text: str, at: datetime = WEDNESDAY) -> tuple[str | None, str | None]:
     """Day, or day and hour, and how it recurs."""
-    if (found := find_time(text, WEDNESDAY)) is None:
+    if (found := find_time(text, at)) is None:
         return None, None
     shown = f"{found.moment:%Y-%m-%d}" if found.whole_day else f"{found.moment:%Y-%m-%d %H:%M}"
     return shown, found.recurrence
