@@ -43,19 +43,17 @@ _PASSIVE: Final = re.compile(
 """A statement that something was done, by whichever person: "the car got washed"."""
 _AUTHOR: Final = re.compile(r"\b(?:i|we|i've|we've|я|мы|ми)\b")
 _STOP: Final = all_of("stop")
-
-
 _MAX_CHARACTERS: Final = 600
 _MIN_VERB: Final = 5
 _SHORT: Final = 2
 _MOST_BESIDE: Final = 2
+"""The most words beside those of a task in a line that is about nothing else; no more than those of the task."""
 _PLAIN: Final = 7
-"""Words of a sentence that is about a task and hardly anything else."""
+"""The most words of a sentence that its words alone may end a task with; a longer one must mean it, too."""
 _UNLIKELY: Final = 0.02
 """The chance below which a sentence ends nothing, whatever its words."""
-_LEAST_SHARED: Final = 4
-"""The share of a task's things, one in so many, that a sentence in unknown words must name to end it."""
-"""Most words beside those of a task, as many as of it, in a line that is about nothing else."""
+_MOST_UNNAMED: Final = 4
+"""A sentence in unknown words ends a task only if it names at least one in so many of the task's things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,9 @@ def only_about(text: str, titles: Sequence[str]) -> int | None:
     things = [_read(title, title=True).things for title in titles]
     shared = [sum(bool(word & one) for word in written) for one in things]
     found = [n for n, count in enumerate(shared) if count and len(written) - count <= min(count, _MOST_BESIDE)]
-    return found[0] if len(found) == 1 else None
+    names = [_forms_of(fold(word)) for word in _WORD.findall(text)[1:] if word.istitle() and len(word) > 1]
+    new = len(found) == 1 and any(not name & things[found[0]] for name in names)  # "my boss is called Harriet"
+    return found[0] if len(found) == 1 and not new else None
 
 
 def tells_past(text: str) -> bool:
@@ -153,7 +153,7 @@ def _judged(sentence: str, titles: Sequence[str], judge: Judge | None) -> Comple
     if best <= 0 or scores.count(best) > 1 or sentence.rstrip().endswith("?"):
         return None
     things = _read(titles[scores.index(best)], title=True).things
-    if _LEAST_SHARED * len(said.things & things) < len(things):
+    if _MOST_UNNAMED * len(said.things & things) < len(things):
         return None
     outcome = stated(sentence, judge, ENDS)
     if outcome is None or (outcome == "done" and _NOT.search(fold(sentence))):
@@ -237,8 +237,13 @@ def _waited_score(statement: _Statement, title: str) -> int:
     if not statement.past or not statement.things & named:
         return 0
     rest = _Statement(statement.verbs, statement.things - named, past=True)
-    paid = _verbs_alike(rest.verbs, _ALIKE["handing"]) and rest.things <= _MONEY
-    return _match_score(rest, waited, outcome_stated=False) or int(paid and not waited.verbs - _MONEY)
+    returned = _verbs_alike(rest.verbs, _ALIKE["handing"] | _ALIKE["paying"]) and rest.things <= _MONEY
+    money = rest.things or _verbs_alike(rest.verbs, _ALIKE["paying"])
+    owed = bool((waited.things | waited.verbs) & (_MONEY | _ALIKE["paying"]) or re.search(r"\d", what))
+    paid = returned and (not waited.verbs - _MONEY or (money and owed))
+    if not waited.things and owed and not returned:
+        return 0  # "Tom paid the rent" is not about "Tom: pay me back"
+    return _match_score(rest, waited, outcome_stated=False) or int(paid)
 
 
 _OF_OTHER: Final = re.compile(r"[^:]{1,40}: ")
