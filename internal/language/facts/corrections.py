@@ -41,6 +41,11 @@ _NOT_A_DENIAL = re.compile(
     r"(?<!\w)(?:not only|не только|не лише|не тільки|не просто|not just|не раньше|не раніше|no wonder)(?!\w)",
     re.IGNORECASE,
 )
+_MISTAKE = re.compile(
+    r"(?:^|[,;:—–-])\s*(?:[^\W\d][\w'’]*\s+){0,3}?(?:ошибк\w+|помилк\w+|неправда|mistake|error|wrong|untrue)\W*$",
+    re.IGNORECASE,
+)
+"""The last clause of a sentence that only says that it is a mistake."""
 _CONTRAST = re.compile(r"[;:—–]|,\s*\w|\s(?:but|instead|а|но|але|зато|натомість|rather)\s", re.IGNORECASE)
 """A continuation after a denial, which states what is true instead."""
 
@@ -70,7 +75,7 @@ def read_correction(old: str, text: str, names: Sequence[str], at: datetime, lan
     if standing == "holds":
         return _corrected("holds", begins or inside, ends)
     end = begins or ends or inside
-    if standing == "denied" and end is None:
+    if standing == "denied" and (end is None or _MISTAKE.search(plain)):
         return Correction("denied")
     return _corrected("over", None, end) if end is not None else Correction("over", None, at)
 
@@ -87,8 +92,9 @@ def _status(old: str, text: str, names: Sequence[str]) -> Status:
         return "holds"
     if _OVER.search(text) and not _OVER.search(old):
         return "over"
-    denial = _DENIED.search(text)
-    if denial is None or _DENIED.search(old) or _CONTRAST.search(text, denial.end()):
+    denial, mistake = _DENIED.search(text), _MISTAKE.search(text)
+    stated_until = mistake.start() if mistake else len(text)
+    if denial is None or _DENIED.search(old) or _CONTRAST.search(text, denial.end(), stated_until):
         return "holds"
     return "denied"
 

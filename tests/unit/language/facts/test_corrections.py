@@ -102,6 +102,9 @@ def test_a_date_is_as_exact_as_it_was_said() -> None:
         "Це неправда",
         "Неправда",
         "That is not true",
+        "Анна не живёт в Берлине, это ошибка",
+        "Анна не мешкає в Берліні, 20 листопада помилка",
+        "2024 is wrong",
     ],
 )
 def test_a_denial_takes_the_fact_back(said: str) -> None:
