@@ -62,6 +62,12 @@ _MINE: Final = (
 )
 _MINE_BEFORE: Final = pattern(_MINE, re.IGNORECASE)
 _WE: Final = pattern(r"\b(?:мы|ми|нам|наш\w*|we|our|у нас)\b", re.IGNORECASE)
+_FIRST_PERSON: Final = pattern(_WORDS["first_person"], re.IGNORECASE)
+_CLAUSE_BORDER: Final = pattern(r"[,;]|\s(?:and|but|и|а|но|і|й|та|але)\s", re.IGNORECASE)
+_FUNERAL: Final = pattern(_WORDS["funeral"], re.IGNORECASE)
+_SAYING: Final = rf"(?:{_WORDS['saying']})"
+_SAYS: Final = pattern(rf"\s+{_SAYING}\b", re.IGNORECASE)
+_SAID_BY: Final = pattern(rf"\b{_SAYING}\s+(?:(?:my|our|мо\w+|наш\w*)\s+)?$", re.IGNORECASE)
 _AT_SOMEBODY: Final = pattern(r"\b(?:у|в)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _OF_SOMEBODY: Final = pattern(r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|мо\w+|наш\w*)\s+)?(?:\S+\s+)?", re.IGNORECASE)
 _POSSESSIVE: Final = pattern(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
@@ -69,7 +75,9 @@ _AND: Final = pattern(r"\s+(?:and|&|и|й|і|та|со?|з|із|зі)\s+(?:(?:my
 _BORN: Final = pattern(r"born|родил|народи", re.IGNORECASE)
 _BORN_I: Final = pattern(r"\b(?:я|i)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _AGED: Final = pattern(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
-_NOT: Final = pattern(r"\b(?:не|not)\s+(?:в\s+|on\s+|the\s+)?$", re.IGNORECASE)
+_NOT: Final = pattern(
+    r"\b(?:не|not)\s+(?:(?:в|on|the|an?|his|her|their|its|его|е[её]|їх|його|її|\S+['’]s)\s+)?$", re.IGNORECASE
+)
 _TOKEN: Final = pattern(r"[^\s,;!?()«»\"“”—–]+")
 _DAY_MONTH: Final = pattern(r"(\d{1,2}) month(\d{1,2})(?: (\d{4}))?")
 _NUMERIC: Final = pattern(r"(?<![\d.])([0-3]?\d)[./]([01]?\d)(?:[./](\d{4}))?(?![\d.]*\d)")
@@ -114,12 +122,18 @@ def find_occasions(
     """
     if _DOUBT.search(blank_out(sentence, people)) or sentence.rstrip().endswith("?"):
         return
-    words, past = list(_WORD.finditer(sentence)), _PAST.search(sentence) is not None
+    named = list(_WORD.finditer(sentence))
+    words = [word for word in named if not _NOT.search(sentence[: word.start()])]
+    past = _PAST.search(sentence) is not None
     days = _days(sentence, at, language, past=past) if words or people else []
     if words:
         yield from _by_words(sentence, at, people, words, days)
-    elif days and people and (kind := stated(sentence, judge, OCCASIONS)) and not (past and kind in _ONCE):
-        yield _occasion(sentence, kind, days[0], 0, at)
+        return
+    whose = _only_one(sentence, people) if days and not named else None
+    if whose is not None and (kind := stated(sentence, judge, OCCASIONS)):
+        kind = "event" if kind == "memorial" and _FUNERAL.search(sentence) else kind
+        if not (past and kind in _ONCE):
+            yield _occasion(sentence, kind, days[0], whose, at, _years(sentence))
 
 
 def _by_words(
@@ -128,18 +142,38 @@ def _by_words(
     heads_first = bool(days and people) and days[0].start < min(start for start, _ in people)
     for number, day in enumerate(days):
         word = min(words, key=lambda one: _distance(one.span(), (day.start, day.end)))
-        kind = str(word.lastgroup)
-        if _party_only(sentence, word, kind, day) or (_SINCE.match(word[0]) and _years(sentence) is None):
+        kind, region = str(word.lastgroup), _region(days, number, len(sentence), heads_first=heads_first)
+        years = _years(sentence if len(days) == 1 else _clause(sentence, day))
+        if _party_only(sentence, word, kind, day) or (_SINCE.match(word[0]) and years is None):
             continue
-        region = _region(days, number, len(sentence), heads_first=heads_first)
         near = [
             position
             for position, span in enumerate(people)
             if region[0] <= span[0] < region[1] and not (_AGED.match(word[0]) and _POSSESSIVE.match(sentence, span[1]))
         ]
+        own_word = region[0] <= word.start() and not _FIRST_PERSON.search(sentence, *region)
+        if not near and len(days) > 1 and len(people) == 1 and own_word:
+            near = [0]  # "Tom's name day is 4 December, and his birthday is 23 February"
         whose = _whose(sentence, word.span(), near, people, kind)
         if whose is not None:
-            yield _occasion(sentence, kind, day, whose, at)
+            yield _occasion(sentence, kind, day, whose, at, years)
+
+
+def _clause(sentence: str, day: _Day) -> str:
+    """The part of a sentence about this day among several."""
+    start = max((one.end() for one in _CLAUSE_BORDER.finditer(sentence, 0, day.start)), default=0)
+    end = _CLAUSE_BORDER.search(sentence, day.end)
+    return sentence[start : end.start() if end else len(sentence)]
+
+
+def _only_one(sentence: str, people: Sequence[Span]) -> int | None:
+    """The only person of a sentence whose occasion it may state, besides one who only says so; None if unsure."""
+    meant = [
+        position
+        for position, (start, end) in enumerate(people)
+        if len(people) == 1 or not (_SAYS.match(sentence, end) or _SAID_BY.search(sentence[:start]))
+    ]
+    return meant[0] if len(meant) == 1 else None
 
 
 def called_off(sentence: str) -> str | None:
@@ -156,9 +190,8 @@ def is_occasion(title: str) -> bool:
     return any(_GOVERNED.search(title[: match.start()]) is None for match in _WORD.finditer(title))
 
 
-def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime) -> NamedOccasion:
+def _occasion(sentence: str, kind: str, day: _Day, whose: int, at: datetime, years: int | None) -> NamedOccasion:
     on = day.on or _next(day, at.date(), past=_PAST.search(sentence) is not None)
-    years = _years(sentence)
     if kind in ("birthday", "anniversary", "memorial", "name_day"):
         begun = day.year if day.year is not None and day.year < at.year else None
         return NamedOccasion(kind, day.month, day.day, begun or (on.year - years if years and on else None), whose)

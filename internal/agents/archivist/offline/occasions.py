@@ -18,6 +18,14 @@ from internal.people.model import Circle
 
 Candidate = tuple[int, int, Dossier | Relation]
 """The position of a person in a sentence, named by name or by a word of kinship."""
+_CELEBRATIONS: Final = ("wedding", "graduation", "christening", "housewarming")
+_OF_ANOTHER: Final = re.compile(rf"(?:^|\s)[А-ЯЁІЇЄҐ](?:{POSSESSIVE.pattern.removesuffix('$')})\s+$")
+_KNOWN: Final = re.compile(
+    r"(?P<text>(?P<whose>[^:]+): (?P<what>[^,]+), (?P<day>[^\d]*\d+[^\d]*?)(?: \d{4})?)(?: \(.*\))?"
+)
+"""A fact that states an occasion, as the archivist is shown it: "Tom: wedding, June 5 (since 2026-03-02)"."""
+_NOBODY: Final[Any] = "nobody"
+"""The gender of a name without a role word, which fits no other."""
 
 
 def occasion_facts(
@@ -47,19 +55,18 @@ def ended_occasions(
         return
     meant = {occasion_words(one, reading.language): one for one in ((kind,) if kind else _CELEBRATIONS)}
     facts = [one for one in map(_KNOWN.fullmatch, known) if one and one["what"] in meant]
-    named = [(one, who) for one in facts for _, who in said.named if one["whose"] in who.names]
-    for fact, whose in named if kind or len(named) == 1 else ():
+    exact = [(one, who) for one in facts for _, who in said.named if one["whose"] in who.names]
+    alike = [(one, who) for one in facts for _, who in said.named if _may_be(one["whose"], who)]
+    for fact, whose in exact if kind and exact else alike if len(alike) == 1 else ():
         ended = {"relation": KINDS[meant[fact["what"]]], "target": fact["day"], "fact": fact["text"]}
         ended |= {"evidence": [said.line.number], "invalid_at": said.line.at.isoformat(timespec="minutes")}
         yield ended, whose
 
 
-_CELEBRATIONS: Final = ("wedding", "graduation", "christening", "housewarming")
-_OF_ANOTHER: Final = re.compile(rf"(?:^|\s)[А-ЯЁІЇЄҐ](?:{POSSESSIVE.pattern.removesuffix('$')})\s+$")
-_KNOWN: Final = re.compile(
-    r"(?P<text>(?P<whose>[^:]+): (?P<what>[^,]+), (?P<day>[^\d]*\d+[^\d]*?)(?: \d{4})?)(?: \(.*\))?"
-)
-"""A fact that states an occasion, as the archivist is shown it: "Tom: wedding, June 5 (since 2026-03-02)"."""
+def _may_be(name: str, who: Dossier) -> bool:
+    """Whether a name may be this person's: it has all words of one of his, or one of his has all of its."""
+    words = set(name.split())
+    return any(words <= set(one.split()) or words >= set(one.split()) for one in who.names)
 
 
 def _fact(found: NamedOccasion, dossier: Dossier | None, said: SentenceReading, language: str) -> dict[str, Any]:
@@ -94,10 +101,6 @@ def _candidates(said: SentenceReading) -> list[Candidate]:
         elif not gender_fits(roles.get(of[0][0], _NOBODY), kin.gender):
             found = [one for one in found if one is not of[0]]
     return sorted(found, key=lambda one: one[0])
-
-
-_NOBODY: Final[Any] = "nobody"
-"""The gender of a name without a role word, which fits no other."""
 
 
 def _possessed(text: str, one: Candidate, offset: int) -> bool:
