@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Final
 
 from internal.language.dates.units import blank_out, fold
-from internal.language.facts.statements import TASKS, Judge, stated
+from internal.language.facts.statements import Judge
 from internal.language.kinship.words import relations
 from internal.language.names.mentions import find_people
 from internal.language.names.name_words import is_given_name
+from internal.language.tasks.judged import by_meaning
 from internal.language.tasks.requests import find_tasks
 from internal.language.tasks.times import TimeFound, find_time
 from internal.language.tasks.titles import dative, debt, infinitive, nominative_person, title_of
@@ -101,10 +102,8 @@ def find_promised(text: str, at: datetime, language: Language, judge: Judge | No
 
 def _judged(sentence: str, at: datetime, language: Language, judge: Judge | None) -> Promised | None:
     """What a sentence promises for a day by its meaning, in its own words."""
-    time = find_time(sentence, at, language) if judge is not None else None
-    if time is None or time.recurrence or find_tasks(sentence, at, language):
-        return None
-    if stated(sentence, judge, TASKS) != "promise":
+    kind, time = by_meaning(sentence, at, language, judge) or (None, None)
+    if time is None or kind != "promise" or find_tasks(sentence, at, language):
         return None
     for end, name in (_subjects(sentence, language) or _by_job(sentence, fold(sentence), language))[:1]:
         if name.casefold() in sentence[:end].casefold() and len(sentence[:end].split()) <= _LONGEST_SUBJECT:

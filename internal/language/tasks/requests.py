@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Final, Literal
 
 from internal.language.dates.units import Span, blank_out, fold
-from internal.language.facts.statements import TASKS, Judge, stated
-from internal.language.tasks.contacts import contact_wanted, names_somebody, rhythm_wished
+from internal.language.facts.statements import Judge
+from internal.language.tasks.contacts import contact_wanted, rhythm_wished
+from internal.language.tasks.judged import by_meaning, orders_text
 from internal.language.tasks.times import TimeFound, find_time, unread_time
 from internal.language.tasks.titles import (
     addressed,
@@ -205,12 +206,10 @@ def _of_sentence(sentence: str, at: datetime, language: Language, judge: Judge |
 
 def _judged(sentence: str, at: datetime, language: Language, judge: Judge | None) -> TaskFound | None:
     """The author's promise for a day, or his wish to be in touch regularly, by what a sentence means."""
-    time = find_time(sentence, at, language) if judge is not None else None
-    if time is None or stated(sentence, judge, ("rhythm",) if time.recurrence else TASKS) not in ("rhythm", "mine"):
+    kind, time = by_meaning(sentence, at, language, judge) or (None, None)
+    if time is None or kind == "promise":
         return None
-    if time.recurrence and not names_somebody(sentence, language):
-        return None
-    return _titled("contact" if time.recurrence else "promise", title_of(sentence, time.spans), time)
+    return _titled("contact" if kind == "rhythm" else "promise", title_of(sentence, time.spans), time)
 
 
 def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, question: bool) -> TaskFound | None:
@@ -352,7 +351,8 @@ def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) ->
 def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
     """Finds what will be done on a named day: "завтра позвоню Марии", "dentist tomorrow at 10"."""
     time = find_time(sentence, at, language)
-    if time is None or not time.sure or any(shape.search(folded) for shape in (_SURE, _LIKELY, _HYPOTHETIC, _NO)):
+    denied = any(shape.search(folded) for shape in (_SURE, _LIKELY, _HYPOTHETIC, _NO))
+    if time is None or not time.sure or denied or orders_text(sentence, time):
         return None
     rest = blank_out(sentence, time.spans)
     words = _CYRILLIC.findall(rest)
