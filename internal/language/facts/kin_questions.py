@@ -10,10 +10,9 @@ from typing import Final
 
 from internal.language.kinship.chains import KinMap, StatedTie, Tie, chain_words, tie_words
 from internal.language.kinship.kinds import Kin, composed, kin_of_word
-from internal.language.kinship.words import MY, relations
-from internal.language.names.given_names import given_names
+from internal.language.kinship.words import MY, possessor, relations
+from internal.language.names.given_names import gender_of_name
 from internal.language.names.person_names import mentions
-from internal.language.text.morphology import Gender
 from internal.language.text.spelling import Language, Token, tokens
 
 ASKS: Final = re.compile(
@@ -27,9 +26,6 @@ _TO_ME = re.compile(
     r"\b(?:приход\w+|довод\w+|related|to me|(?:мне|мені)\b.*\b[кх]то|[кх]то\b.*\b(?:мне|мені))\b",
     re.IGNORECASE,
 )
-_POSSESSIVE: Final = re.compile(
-    r"(\w{2,}?)(?:(ин|ін|їн)|ов|ев|ів|їв|єв)(?:а|у|ы|и|і|о|е|ого|ому|ой|ої|ій|ым|им|ою|ом|ых|их)?"
-)
 _BETWEEN: Final = frozenset({"of", "the", "у", "s", *MY})
 
 
@@ -42,7 +38,7 @@ class Ties:
     stated: Sequence[StatedTie]
 
     def map(self) -> KinMap:
-        return KinMap(self.stated, {node: _gender(names[0]) for node, names in self.names.items() if names})
+        return KinMap(self.stated, {node: gender_of_name(names[0]) for node, names in self.names.items() if names})
 
     @property
     def shown(self) -> dict[str, str]:
@@ -127,21 +123,8 @@ def _chain(text: str) -> tuple[list[Kin], bool]:
 def _kin(token: Token) -> Kin | None:
     if token.capital and not token.opens:
         return None
-    return kin_of_word(token.key if token.key in relations() else _owner_of(token.key))
-
-
-def _owner_of(key: str) -> str:
-    """The role word of a possessive adjective: мама of "мамин", брат of "братова"; else an empty text."""
-    found = _POSSESSIVE.fullmatch(key)
-    ends = ("а", "я") if found and found[2] else ("", "о", "ь", "й")
-    return next((word for end in ends if found and (word := found[1] + end) in relations()), "")
+    return kin_of_word(token.key if token.key in relations() else possessor(token.key))
 
 
 def _possessive(token: Token, text: str) -> bool:
     return token.latin and text[token.end : token.end + 1] in ("'", "’")
-
-
-def _gender(name: str) -> Gender | None:
-    """The gender of a first name, if all people with it have the same."""
-    genders = {one.gender for one in given_names(name.split(maxsplit=1)[0])} if name.split() else set()
-    return genders.pop() if len(genders) == 1 else None

@@ -117,4 +117,6 @@ def _sum(steps: Iterable[StatedTie]) -> Kin | None:
 
 
 def _fits(kin: Kin, asked: Kin) -> bool:
-    return kin.kind == asked.kind and (asked.gender is None or kin.gender in (None, asked.gender))
+    """Whether a relation is the one asked for; a sister's husband is a "brother-in-law" as well."""
+    same = kin.kind == asked.kind or (kin.kind, asked.kind) == ("sibling-spouse", "sibling-in-law")
+    return same and (asked.gender is None or kin.gender in (None, asked.gender))

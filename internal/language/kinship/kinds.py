@@ -17,7 +17,8 @@ from internal.language.text.tables import table
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "ru", "uk")
 _SEXES: Final[dict[str, Gender | None]] = {"m": "masc", "f": "femn", "x": None}
 _SEPARATORS = re.compile(r"[\s_]+")
-_ALREADY_FUNCTIONAL: Final = {"spouse": "MARRIED_TO"}
+_RELATIONS: Final = {"spouse": "MARRIED_TO", "sibling-spouse": "SIBLING_SPOUSE_OF"}
+"""Relations that are not named by the English word; that for a sister's husband is that for a wife's brother too."""
 
 Direction = Literal["source", "target"]
 
@@ -34,7 +35,7 @@ class Kin:
         """The name of the relation of a fact that states it: SISTER_OF, MARRIED_TO."""
         by_gender = _kinds()[self.kind][1]["en"]
         word = next(iter(by_gender.get(self.gender) or by_gender.get(None) or (self.kind,)))
-        return _ALREADY_FUNCTIONAL.get(self.kind) or f"{word.upper().replace('-', '_')}_OF"
+        return _RELATIONS.get(self.kind) or f"{word.upper().replace('-', '_')}_OF"
 
     @property
     def inverse(self) -> str:

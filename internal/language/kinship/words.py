@@ -5,9 +5,10 @@ by language and circle, after the gender that they imply: m, f, or x for none; p
 with its other forms.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Final, Literal
 
 from internal.language.text.morphology import Gender, regular_forms
 from internal.language.text.spelling import Language, name_key, words
@@ -82,6 +83,18 @@ def relations() -> dict[str, tuple[Relation, ...]]:
                 if relation not in by_form.setdefault(form, []):
                     by_form[form].append(relation)
     return {form: tuple(meanings) for form, meanings in by_form.items()}
+
+
+_POSSESSIVE: Final = re.compile(
+    r"(\w{2,}?)(?:(ин|ін|їн)|ов|ев|ів|їв|єв)(?:а|у|ы|и|і|о|е|ого|ому|ой|ої|ій|ым|им|ою|ом|ых|их)?"
+)
+
+
+def possessor(key: str) -> str:
+    """The role word of a possessive adjective: мама of "мамин", брат of "братова"; else an empty text."""
+    found = _POSSESSIVE.fullmatch(key)
+    ends = ("а", "я") if found and found[2] else ("", "о", "ь", "й")
+    return next((word for end in ends if found and (word := found[1] + end) in relations()), "")
 
 
 def _forms(key: str, language: Language) -> set[str]:

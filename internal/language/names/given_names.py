@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from internal.language.text.english import FOREIGN_NAMES, GIVEN_NAMES
-from internal.language.text.morphology import Gender, regular_forms
+from internal.language.text.morphology import Gender, NameReading, name_readings, regular_forms
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
 from internal.language.text.tables import table
@@ -90,6 +90,23 @@ def given_names(word: str) -> tuple[GivenName, ...]:
     if exact or not key.isascii():
         return exact
     return tuple(name for skeleton in skeletons(key) for name in _by_skeleton().get(skeleton, ()))
+
+
+def gender_of_name(name: str) -> Gender | None:
+    """The gender of a name in the nominative by its first word, if all people with that first name have the same."""
+    genders = {one.gender for word in name.split()[:1] for one in given_names(word) if not one.declined}
+    return genders.pop() if len(genders) == 1 else None
+
+
+def readings_as(word: str, kind: str) -> list[NameReading]:
+    """The known readings of a word of a name; as a first name of the table only those of its genders.
+
+    So Роман is no woman's surname, and Ореста a form of Орест.
+    """
+    known = [one for one in name_readings(word) if one.known]
+    genders = {one.gender for one in given_names(word)} if kind == "first" else set()
+    own = [one for one in known if one.kind == kind and (not genders or one.gender in (*genders, None))]
+    return own if own and kind == "first" else known
 
 
 @cache

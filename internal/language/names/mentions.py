@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from internal.language.kinship.words import CircleName, Relation, circle_through
+from internal.language.kinship.words import CircleName, Relation, circle_through, possessor
 from internal.language.names import mention_words as marks
-from internal.language.names.given_names import given_names, is_english_given_name
+from internal.language.names.given_names import gender_of_name, given_names, is_english_given_name
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import name_context, nominative
-from internal.language.names.role_words import NameSpan, StatedRelation, is_genitive_of_role, relation_of
+from internal.language.names.role_readings import NameSpan, is_genitive_of_role
+from internal.language.names.role_words import StatedRelation, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
-from internal.language.text.morphology import Gender, name_readings, ordinary, parses
+from internal.language.text.morphology import Gender, name_readings, ordinary
 from internal.language.text.spelling import Language, Token, sentence_spans, tokens
 
 
@@ -142,9 +143,9 @@ class _MentionFinder:
         token = self._tokens[position]
         if token.latin:
             return token.capital and not token.text.isupper()
-        if _surname(token) and (token.capital or not ordinary(token.key)):
+        if marks.surname(token) and (token.capital or not ordinary(token.key)):
             return True
-        return token.capital and not token.opens and not is_given_name(token.text) and not _is_place(token)
+        return token.capital and not token.opens and not is_given_name(token.text) and not marks.is_place(token)
 
     def _agree(self, one: int, other: int) -> bool:
         cases = [_cases(self._tokens[position].text) for position in (one, other)]
@@ -160,17 +161,27 @@ class _MentionFinder:
 
     def _capital_kind(self, position: int) -> str | None:
         token = self._tokens[position]
+        if owner := self._owner_of_noun(position):
+            return "first" if owner[:1].isupper() else None
         doubtful = token.opens and ordinary(token.key) and not self._followed_by_surname(position)
         doubtful = doubtful and not marks.DAY.match(self._text, token.start + len(token.text))
-        if doubtful or (_is_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
+        if doubtful or (marks.is_place(token) and position and self._tokens[position - 1].key in marks.PLACE_BEFORE):
             return None
         if is_given_name(token.text):
             return "first"
-        if _surname(token) and not (token.opens and ordinary(token.key)):
+        if marks.surname(token) and not (token.opens and ordinary(token.key)):
             return "surname"
-        if ordinary(token.key) or _is_place(token):
+        if ordinary(token.key) or marks.is_place(token):
             return None
         return "surname" if self._introduced(position) or self._acts_like_person(position) else None
+
+    def _owner_of_noun(self, position: int) -> str:
+        """The person of a possessive adjective before a noun: Оля of "Олин день", папа of "Папин"; else empty."""
+        follower, key = position + 1, self._tokens[position].key
+        before_noun = self._adjacent(follower) and not self._tokens[follower].capital
+        if not before_noun or not marks.is_noun(self._tokens[follower]) or is_given_name(key):
+            return ""
+        return (possessor(key) if self._tokens[position].opens else "") or marks.possessor_named(key)
 
     def _introduced(self, position: int) -> bool:
         """Whether an unknown capitalised word follows a role: after "мой начальник" it is a name."""
@@ -189,14 +200,14 @@ class _MentionFinder:
         follower = position + 1
         if not self._adjacent(follower) or not self._tokens[follower].capital:
             return False
-        return _surname(self._tokens[follower]) or is_patronymic(self._tokens[follower].text)
+        return marks.surname(self._tokens[follower]) or is_patronymic(self._tokens[follower].text)
 
     def _small_kind(self, token: Token) -> str | None:
         if ordinary(token.key) or len(token.key) < 3:
             return None
         if given_names(token.text):
             return "first"
-        if len(token.key) >= 5 and marks.SURNAME_SHAPE.search(token.key) and _known_surname(token):
+        if len(token.key) >= 5 and marks.SURNAME_SHAPE.search(token.key) and marks.known_surname(token):
             return "surname"
         return None
 
@@ -305,7 +316,7 @@ class _MentionFinder:
         circle: CircleName | None = nearest
         named: str | None = None
         if stated.of is not None:
-            of, named = self._owner(stated.of)
+            of, named = self._owner(stated.of, mention.sentence)
             circle = circle_through(of, nearest)
         for link in reversed(chain):
             circle = circle_through(circle, link)
@@ -316,12 +327,17 @@ class _MentionFinder:
             return related  # a pronoun says whose it is
         return replace(related, kin=(stated.relation, *stated.owners), kin_of=named)
 
-    def _owner(self, of: NameSpan | str) -> tuple[CircleName | None, str | None]:
-        """The circle and the name of the person whose relation is stated, as far as the text before says them."""
+    def _owner(self, of: NameSpan | str, sentence: int) -> tuple[CircleName | None, str | None]:
+        """The circle and the name of the person whose relation is stated, as far as the text before says them.
+
+        A pronoun means a name if the sentence has only one of its gender before: "Kate lives with her husband".
+        """
         if isinstance(of, str):
             gender = marks.PRONOUNS.get(of)
-            known = (one for one in reversed(self._found) if gender is None or one.gender in (gender, None))
-            return next((one.circle for one in known), None) if of in marks.PRONOUNS else None, None
+            fitting = [one for one in self._found if None in (gender, _gender(one)) or _gender(one) == gender]
+            names = {one.name for one in fitting if gender and one.sentence == sentence}
+            circle = fitting[-1].circle if fitting and of in marks.PRONOUNS else None
+            return circle, names.pop() if len(names) == 1 else None
         name, _ = self._restored(of, None) if not self._tokens[of.start].latin else (self._written(of), None)
         before = [one for one in self._found if one.start == self._tokens[of.start].start]
         return (before[0].circle if before else None), name
@@ -332,6 +348,8 @@ class _MentionFinder:
     def _restored(self, span: NameSpan, gender: Gender | None) -> tuple[str, Gender | None]:
         before = self._tokens[span.start - 1] if span.start > self._sentence_start(span.start) else None
         follower = self._tokens[span.end] if span.end < len(self._tokens) and self._tokens[span.end].joined else None
+        if span.kinds == ("first",) and (owner := self._owner_of_noun(span.start)):
+            return owner, gender_of_name(owner)
         around = name_context(
             before.text if before and not before.latin and self._tokens[span.start].joined else None,
             follower.text if follower and not follower.latin else None,
@@ -362,6 +380,10 @@ def _join_usernames(mentions: Sequence[NameMention], text: str) -> list[NameMent
     return joined
 
 
+def _gender(mention: NameMention) -> Gender | None:
+    return mention.gender or gender_of_name(mention.name)
+
+
 def _name_like(token: Token) -> bool:
     shouted = token.text.isupper() and len(token.text) > 1
     return token.capital and token.key not in NOT_NAMES and not shouted
@@ -369,31 +391,6 @@ def _name_like(token: Token) -> bool:
 
 def _capitals(name: str) -> str:
     return " ".join(word if word in marks.KEPT_PARTICLES else word[:1].upper() + word[1:] for word in name.split())
-
-
-def _known_surname(token: Token) -> bool:
-    return any(reading.kind == "surname" and reading.known for reading in name_readings(token.text))
-
-
-def _surname(token: Token) -> bool:
-    if _known_surname(token):
-        return True
-    return (
-        bool(marks.SURNAME_SHAPE.search(token.key))
-        and len(token.key) > 4
-        and not ordinary(token.key)
-        and not _is_place(token)
-    )
-
-
-def _is_place(token: Token) -> bool:
-    if marks.CITIES.match(token.key):
-        return True
-    return not given_names(token.text) and any(
-        parse.is_known and "Geox" in parse.tag.grammemes
-        for language in marks.SLAVIC
-        for parse in parses(token.key, language)
-    )
 
 
 def _cases(word: str) -> frozenset[str]:

@@ -91,7 +91,9 @@ def propose(request: ArchivistRequest) -> str:
     facts += [
         fact | {"source": _person_reference(whose, reading.identities) if whose else "user"} for fact, whose in dated
     ]
-    related = OfflineRelations(reading.dossiers, people, lambda dossier: _person_reference(dossier, reading.identities))
+    related = OfflineRelations(
+        reading.dossiers, people, lambda dossier: _person_reference(dossier, reading.identities), reading.language
+    )
     facts += [fact for said in reading.said for fact in related.facts(said)]
     remembering = OfflineMemories(
         request.memories, lambda dossier: _person_reference(dossier, reading.identities), _means_a_person

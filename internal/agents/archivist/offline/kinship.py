@@ -1,15 +1,14 @@
 """Resolves kinship words and pronouns that are the subject of a sentence: "Батько переїхав до ..."."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.role_words import calling
 from internal.language.kinship.kinds import kin_of_word
 from internal.language.kinship.words import MY, Relation, relations
-from internal.language.names.given_names import given_names
+from internal.language.names.given_names import gender_of_name
 from internal.language.names.mentions import NameMention
-from internal.language.names.name_words import name_words
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, tokens, words
 from internal.people.model import Circle, Person
@@ -76,8 +75,4 @@ def gender_fits(gender: Gender | None, wanted: Gender | None) -> bool:
 
 def gender_of(mention: NameMention) -> Gender | None:
     """The gender of a mention, else that of its first name, if all its bearers have the same."""
-    if mention.gender is not None:
-        return mention.gender
-    first: Sequence[str] = [word.key for word in name_words(mention.name)][:1]
-    genders = {name.gender for word in first for name in given_names(word)}
-    return genders.pop() if len(genders) == 1 else None
+    return mention.gender or gender_of_name(mention.name)

@@ -11,7 +11,7 @@ from internal.agents.archivist.offline.people import Dossier, SentenceReading
 from internal.language.kinship.kinds import Kin, composed, kin_of_word, kin_word
 from internal.language.kinship.words import Relation
 from internal.language.names.mentions import NameMention
-from internal.language.text.spelling import text_language
+from internal.language.text.spelling import Language, text_language
 from internal.people.model import Person
 
 _PAIRS: Final = {
@@ -31,8 +31,10 @@ Called = Callable[[Dossier], str]
 class OfflineRelations:
     """Reads the sentences of a transcript one by one. `called` gives the reference to a dossier in facts."""
 
-    def __init__(self, dossiers: Sequence[Dossier], people: Mapping[int, Person], called: Called) -> None:
-        self._dossiers, self._people, self._called = dossiers, people, called
+    def __init__(
+        self, dossiers: Sequence[Dossier], people: Mapping[int, Person], called: Called, language: Language
+    ) -> None:
+        self._dossiers, self._people, self._called, self._language = dossiers, people, called, language
 
     def facts(self, said: SentenceReading) -> Iterator[dict[str, Any]]:
         """The relations that a sentence states beyond doubt, in the archivist's format."""
@@ -46,7 +48,9 @@ class OfflineRelations:
                     "source": self._called(dossier),
                     "relation": kin.relation,
                     "target": whom,
-                    "fact": _own_relation_text(kin, max(dossier.names, key=len), said)
+                    "fact": _own_relation_text(
+                        kin, max(dossier.names, key=len), text_language(said.text, self._language)
+                    )
                     if whom == _OWNER
                     else cleaned(said.text),
                     "evidence": [said.line.number],
@@ -100,9 +104,8 @@ class OfflineRelations:
         return self._called(kin) if kin is not None else None
 
 
-def _own_relation_text(kin: Kin, name: str, said: SentenceReading) -> str:
+def _own_relation_text(kin: Kin, name: str, language: Language) -> str:
     """The words of a relation to the owner, not the sentence's, which may state something else of the person."""
-    language = text_language(said.text, "ru")
     if language == "en":
         return f"{name} is my {kin_word(kin, language)}."
     word = kin_word(kin, language)

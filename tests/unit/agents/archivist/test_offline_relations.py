@@ -28,7 +28,7 @@ def relations(lang: str, *said: str) -> list[tuple[str, str, str]]:
         ("ru", ["Моя жена Катя", "Маму Кати зовут Тамара"], ["Катя MARRIED_TO owner", "Тамара MOTHER_OF Катя"]),
         ("ru", ["Мой босс Пётр", "Жену Петра зовут Светлана"], ["Пётр BOSS_OF owner", "Светлана MARRIED_TO Пётр"]),
         ("ru", ["Сына моей сестры зовут Коля"], ["Коля NEPHEW_OF owner"]),
-        ("ru", ["Мой начальник Пётр Сидоров", "Жена Петра — Светлана"], ["Пётр Сидоров BOSS_OF owner"]),
+        ("ru", ["Мой шеф Пётр Котов", "Жена Петра — Ира"], ["Пётр Котов BOSS_OF owner", "Ира MARRIED_TO Пётр Котов"]),
         ("uk", ["Назар, чоловік мій, поїхав до своєї мами Стефи"], ["Назар MARRIED_TO owner", "Стефа MOTHER_OF Назар"]),
         ("ru", ["жена моя, Оля, у своего отца Фёдора"], ["Оля MARRIED_TO owner", "Фёдор FATHER_OF Оля"]),
         ("ru", ["позвонил своей маме Нине"], ["Нина MOTHER_OF owner"]),
@@ -43,6 +43,17 @@ def relations(lang: str, *said: str) -> list[tuple[str, str, str]]:
         ("ru", ["Живу с мужем Андреем"], ["Андрей MARRIED_TO owner"]),
         ("en", ["My ex-husband Mark called"], ["Mark EX_HUSBAND_OF owner"]),
         ("en", ["I'm dating Sam Brown"], ["Sam Brown PARTNER_OF owner"]),
+        ("uk", ["Чоловік моєї сестри, Роман, працює пожежником"], ["Роман SIBLING_SPOUSE_OF owner"]),
+        ("ru", ["Муж сестры, Роман, пожарный"], ["Роман SIBLING_SPOUSE_OF owner"]),
+        ("en", ["My sister's husband, Roman, is a firefighter"], ["Roman SIBLING_SPOUSE_OF owner"]),
+        ("en", ["The husband of my sister, Roman, came"], ["Roman SIBLING_SPOUSE_OF owner"]),
+        ("uk", ["Мій брат Орест", "Дочка Ореста, Настя, хвора"], ["Орест BROTHER_OF owner", "Настя DAUGHTER_OF Орест"]),
+        ("en", ["My brother Owen", "Owen's daughter, Mia, got in"], ["Owen BROTHER_OF owner", "Mia DAUGHTER_OF Owen"]),
+        ("ru", ["Мамин брат Олег приехал"], ["Олег UNCLE_OF owner"]),
+        ("en", ["My sister Kate lives with her husband Andriy"], ["Kate SISTER_OF owner", "Andriy MARRIED_TO Kate"]),
+        ("ru", ["Зоя родила дочку Аню"], ["Аня DAUGHTER_OF Зоя"]),
+        ("ru", ["Сын Елисей пошёл в школу, учительницу зовут Марина Олеговна"], ["Елисей SON_OF owner"]),
+        ("ru", ["Сестра живёт с мужем Андреем"], ["Андрей SIBLING_SPOUSE_OF owner"]),
     ],
 )  # fmt: skip
 def test_relations_beside_names_become_typed_facts(lang: str, said: Sequence[str], stated: Sequence[str]) -> None:
@@ -61,6 +72,11 @@ def test_relations_beside_names_become_typed_facts(lang: str, said: Sequence[str
         ("en", "She has a brother Paul"),
         ("ru", "Встретил Олю с сыном Мишей"),
         ("uk", "Якби моя сестра Надія приїхала"),
+        ("en", "Quillon's brother Teddy is our dentist"),
+        ("ru", "Олин брат Петя приехал"),
+        ("ru", "Катя поругалась с тренером Иваном"),
+        ("uk", "Катя говорила з братом Олегом"),
+        ("en", "Anna wrote to Kate that her husband Mark is ill"),
     ],
 )
 def test_questions_guesses_and_what_is_over_state_nothing(lang: str, said: str) -> None:
