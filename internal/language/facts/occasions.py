@@ -73,6 +73,16 @@ _OF_SOMEBODY: Final = pattern(r"\s+(?:(?:of|у|в|is|—|-)\s+)?(?:(?:my|our|м�
 _POSSESSIVE: Final = pattern(r"['’]s?\s+(?:\S+\s+){0,2}", re.IGNORECASE)
 _AND: Final = pattern(r"\s+(?:and|&|и|й|і|та|со?|з|із|зі)\s+(?:(?:my|our|мо\w+|наш\w*|сво\w+)\s+)?", re.IGNORECASE)
 _BORN: Final = pattern(r"born|родил|народи", re.IGNORECASE)
+_GAVE_BIRTH: Final = pattern(
+    r"\b(?:родил[аи]?|народи(?:ла|ли|в)|gave birth|(?:had|welcomed) (?:a|their) (?:baby|boy|girl|son|daughter)"
+    r"|became (?:a )?(?:mum|mother|dad|father|parent)s?|ста(?:ла?|ли|в) (?:мам|пап|тат|отц|бать|родит)\w+)(?!\w)",
+    re.IGNORECASE,
+)
+_TO_PARENT: Final = pattern(
+    r"\b(?:born to|[ув])\s+(?:(?:my|our|мо\w+|наш\w+)\s+)?"
+    r"(?:(?:сестр|брат|подру|друг|друз|доч|доньк|сын|син|колег|коллег|сосед|сусід|кум|sister|brother|friend)\w*\s+)?$",
+    re.IGNORECASE,
+)
 _BORN_I: Final = pattern(r"\b(?:я|i)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 _AGED: Final = pattern(r"turn|will be|исполн|виповн|стукн|буд", re.IGNORECASE)
 _NOT: Final = pattern(
@@ -132,7 +142,7 @@ def find_occasions(
     whose = _only_one(sentence, people) if days and not named else None
     if whose is not None and (kind := stated(sentence, judge, OCCASIONS)):
         kind = "event" if kind == "memorial" and _FUNERAL.search(sentence) else kind
-        if not (past and kind in _ONCE):
+        if not (past and kind in _ONCE) and (kind == "birthday" or not parents(sentence, people)):
             yield _occasion(sentence, kind, days[0], whose, at, _years(sentence))
 
 
@@ -149,7 +159,9 @@ def _by_words(
         near = [
             position
             for position, span in enumerate(people)
-            if region[0] <= span[0] < region[1] and not (_AGED.match(word[0]) and _POSSESSIVE.match(sentence, span[1]))
+            if region[0] <= span[0] < region[1]
+            and not (_BORN.match(word[0]) and position in parents(sentence, people))
+            and not (_AGED.match(word[0]) and _POSSESSIVE.match(sentence, span[1]))
         ]
         own_word = region[0] <= word.start() and not _FIRST_PERSON.search(sentence, *region)
         if not near and len(days) > 1 and len(people) == 1 and own_word:
@@ -168,12 +180,24 @@ def _clause(sentence: str, day: _Day) -> str:
 
 def _only_one(sentence: str, people: Sequence[Span]) -> int | None:
     """The only person of a sentence whose occasion it may state, besides one who only says so; None if unsure."""
+    born_to = parents(sentence, people)
     meant = [
         position
         for position, (start, end) in enumerate(people)
-        if len(people) == 1 or not (_SAYS.match(sentence, end) or _SAID_BY.search(sentence[:start]))
+        if position not in born_to
+        and (len(people) == 1 or not (_SAYS.match(sentence, end) or _SAID_BY.search(sentence[:start])))
     ]
     return meant[0] if len(meant) == 1 else None
+
+
+def parents(sentence: str, people: Sequence[Span]) -> set[int]:
+    """Those to whom a child is born, which is not their own birthday: "Зоя родила дочку", "у Зои родилась дочка"."""
+    birth, born = _GAVE_BIRTH.search(sentence), _BORN.search(sentence)
+    return {
+        number
+        for number, (start, _) in enumerate(people)
+        if (birth and start < birth.end()) or (born and _TO_PARENT.search(sentence[:start]))
+    }
 
 
 def called_off(sentence: str) -> str | None:

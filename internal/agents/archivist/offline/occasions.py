@@ -9,11 +9,12 @@ from internal.agents.archivist.offline.bio_quotes import cleaned
 from internal.agents.archivist.offline.kinship import gender_fits, gender_of
 from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
-from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions
+from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions, parents
 from internal.language.facts.statements import Judge, stated
-from internal.language.kinship.words import Relation, relations
-from internal.language.names.mention_words import POSSESSIVE
-from internal.language.text.spelling import text_language, tokens
+from internal.language.kinship.kinds import kin_of_word
+from internal.language.kinship.words import Relation, possessor, relations
+from internal.language.names.mention_words import POSSESSIVE, possessor_named
+from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Circle
 
 Candidate = tuple[int, int, Dossier | Relation]
@@ -86,21 +87,46 @@ def _fact(found: NamedOccasion, dossier: Dossier | None, said: SentenceReading, 
 def _candidates(said: SentenceReading) -> list[Candidate]:
     """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's relatives."""
     named: list[Candidate] = [(one.start - said.start, one.end - said.start, dossier) for one, dossier in said.named]
-    roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.role}
-    found = list(named)
-    for token in tokens(said.text):
-        kin = next((one for one in relations().get(token.key, ()) if one.circle == Circle.FAMILY.value), None)
+    roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.kin}
+    found = [one for one in named if _ITSELF.match(said.text, one[1]) or not _is_possessive(said.text[one[0] : one[1]])]
+    words = tokens(said.text)
+    for index, token in enumerate(words):
+        own = _ITSELF.match(said.text, token.end) is not None
+        mine = relations().get(token.key) or relations().get(possessor(token.key) if own else "", ())
+        kin = next((one for one in mine if one.circle == Circle.FAMILY.value), None)
         if kin is None or kin.plural or any(start <= token.start < end for start, end, _ in named):
             continue
         beside = [one for one in named if said.text[token.end : one[0]].isspace()]
         if _OF_ANOTHER.search(said.text[: token.start]) or (token.latin and beside):
             continue  # "Tom's mum", "uncle Ray"
+        if index and possessor(words[index - 1].key):
+            continue  # "мамина сестра"
         of = beside or [one for one in named if _possessed(said.text, one, token.start)]
         if not of:
             found.append((token.start, token.end, kin))
         elif not gender_fits(roles.get(of[0][0], _NOBODY), kin.gender):
             found = [one for one in found if one is not of[0]]
-    return sorted(found, key=lambda one: one[0])
+    found = sorted(found, key=lambda one: one[0])
+    born_to = [found[number][2] for number in parents(said.text, [(start, end) for start, end, _ in found])]
+    if all(isinstance(one, Relation) and _kind(one) == "spouse" for one in born_to):
+        return found
+    return [one for one in found if not (isinstance(one[2], Relation) and _kind(one[2]) == "child")]
+
+
+def _kind(relation: Relation) -> str | None:
+    kin = kin_of_word(relation.word)
+    return kin.kind if kin is not None else None
+
+
+def _is_possessive(word: str) -> bool:
+    return bool(possessor_named(name_key(word)))
+
+
+_ITSELF: Final = re.compile(
+    r"\s+(?:\S+\s+)?(?:д(?:ень|ня|ню|н[её]м)\s|др(?!\w)|днюх|юбил|ювіл|годовщ|річниц|свадь|весілл|им[её]н|імен|вып|вип|новос)",
+    re.IGNORECASE,
+)
+"""An occasion after the possessive of its person: "папин юбилей", not "папина собака родилась"."""
 
 
 def _possessed(text: str, one: Candidate, offset: int) -> bool:

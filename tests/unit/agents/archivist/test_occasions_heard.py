@@ -14,6 +14,8 @@ from internal.agents.archivist.offline.agent import propose
 from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest, OwnerProfile, TranscriptLine
 from internal.language.facts.occasion_names import KINDS
+from internal.language.facts.occasions import find_occasions
+from internal.language.facts.statements import OCCASIONS
 from internal.language.text.spelling import text_language
 
 CASES: list[list[Any]] = yaml.safe_load((DATA / "occasions.yaml").read_text(encoding="utf-8"))
@@ -36,6 +38,21 @@ def test_what_is_heard_of_an_occasion(case: list[Any]) -> None:
         if fact["relation"] in kinds
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Зоя родила дочку 2 ноября", 0),
+        ("Зоя народила сина 2 листопада", 0),
+        ("Zoe gave birth to a girl on November 2", 0),
+        ("Зоя ждёт всех гостей 2 ноября", 1),
+    ],
+)
+def test_the_day_of_a_birth_is_not_the_parents(text: str, found: int) -> None:
+    """Even if the judge takes the sentence for a birthday, as it does with a feast."""
+    chances = dict.fromkeys(OCCASIONS, 0.0) | {"birthday": 1.0}
+    assert len(list(find_occasions(text, MONDAY, [(0, 3)], text_language(text), lambda _: chances))) == found
 
 
 @pytest.mark.parametrize(
