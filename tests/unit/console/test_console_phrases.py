@@ -19,8 +19,14 @@ from bot.console.phrases import Phrases
 from bot.shared.languages import LANGUAGES, preferred
 from bot.shared.recurrence_words import repeat_words
 from bot.telegram import health_check
+from internal.agents.archivist.offline.fact_patterns import SHAPES
+from internal.flows.contacts.matching import RELATIONS
 from internal.flows.operations import health_checks
 from internal.flows.operations.health_checks import check_clock
+from internal.knowledge.relations import FUNCTIONAL
+from internal.language.facts.occasion_names import KINDS
+from internal.language.kinship.kinds import Kin
+from internal.language.text.tables import table
 
 LOCALES = Path(phrases.__file__).parent / "locales"
 CHECKING = (health_checks, doctor, mirror, health_check)
@@ -90,6 +96,19 @@ def test_no_phrase_stands_twice() -> None:
     """All files of a language make one list, in which the last would win."""
     listed = [name for file in (LOCALES / "en").iterdir() for name in names(file)]
     assert sorted(listed) == sorted(set(listed))
+
+
+def test_every_relation_has_its_words() -> None:
+    """Whatever the rules, the archivist without a model and a contact card state is told in the reader's language."""
+    kinds = [row[0] for row in table("internal.language.kinship", "kinds")["kinds"]]
+    kinds = [Kin(kind, gender).relation for kind in kinds for gender in (None, "masc", "femn")]
+    stated = {*kinds, *KINDS.values(), *FUNCTIONAL, *RELATIONS.values(), *(shape.relation for shape in SHAPES)}
+    assert {"NIECE_OF", "ANNIVERSARY_ON", "MARRIED_TO", "STUDIES_AT", "HAS_PHONE"} <= stated
+    for language in LANGUAGES:
+        words = {name: Phrases(language).known(f"relation-{name}", "") for name in stated}
+        assert [name for name, said in words.items() if not said] == []
+        latin = {said for said in words.values() if re.search("[A-Za-z]", said)}
+        assert len(latin) == (len(set(words.values())) if language == "en" else 0)
 
 
 @pytest.mark.parametrize(
