@@ -202,7 +202,7 @@ class Discretion:
                 threads=rule.items(snapshot.threads),
             ),
         )
-        if order.certain and may_be_for_others(order.said):
+        if order.certain and may_be_for_others(asked.said):
             kept = replace(kept, kept_back=sorted(rule.missed))
         if not rule.left_out:
             return kept

@@ -14,23 +14,40 @@ import numpy as np
 from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.dialogue.snapshots.model import SnapshotItem
 from internal.language.discretion.meaning import WIDTH, Vector, for_others, meant_by, nearness, topic_odds, touched
-from internal.language.discretion.recipients import CLEAR, Recipient, words_of
+from internal.language.discretion.recipients import (
+    CLEAR,
+    Recipient,
+    asks_about_life,
+    is_complete,
+    matter_of,
+    words_of,
+)
 from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
 from internal.language.text.spelling import words as listed
 from internal.people.model import Person
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
-_NAMED: Final = 2
-"""Rare words of the order in something that touches a topic, by which the owner names it himself."""
+_WORDS_NAMING: Final = 2
+"""Rare words of the order in something private, by which the owner names it himself."""
 _RARE: Final = 3
 """Sentences at most that hold a word by which two are about the same."""
+_NEAREST: Final = 2
+"""How many of the nearest sentences an order may be about."""
 _OWNER: Final = listed("i i'm i've my me я мне меня мой моя мої мені мене мій")
 _SECRET: Final[frozenset[Topic]] = frozenset({"secret"})
 
-# Calibrated on the parts development to fourth of benchmarks/discretion_set and half of fifth; see docs/discretion.md.
-_RANK, _BEHIND, _OF_NAMED, _MEANT, _ODDS, _TRUSTED = -0.37, -0.68, 1.26, 1.26, -1.09, -1.0
-"""What counts for a sentence in an order for somebody else: the logarithm of its rank, how far it is behind the nearest
-one, rare words of the order in it, how it stands out by what it means, its odds of being private, a trusted role."""
+# What counts for a sentence in an order for somebody else. Calibrated on the parts development to fourth of
+# benchmarks/discretion_set and half of fifth; see docs/discretion.md.
+_PER_RANK: Final = -0.37
+"""Of the logarithm of its rank by nearness."""
+_PER_DISTANCE: Final = -0.68
+"""Of how far it is behind the nearest one."""
+_PER_RARE_WORD: Final = 1.26
+_PER_MEANING: Final = 1.26
+"""Of how it stands out by what it means."""
+_PER_ODDS: Final = -1.09
+"""Of its log-odds of being private."""
+_OF_TRUSTED_ROLE: Final = -1.0
 _SHOWN: Final = 1.2
 """What that comes to, from which a sentence is shown to others."""
 _SHOWN_IN_DOUBT: Final = 0.6
@@ -39,11 +56,11 @@ _PLAINEST: Final = -4.0
 _PLAIN: Final = -2.5
 """Log-odds up to which it is shown where the order need not be about it."""
 _ALIKE: Final = 0.92
-_NAMED_NEAR: Final = 1.2
+_NEAR_NAMED: Final = 1.2
 """How near the one or two nearest must be if the owner names their topic."""
-_MISSED: Final = 2.0
-"""How near they must be if the owner is told that they stayed out."""
-_OF_WORDS: Final = 0.64
+_SURELY_NEAR: Final = 2.0
+"""How near they must be if the order is surely about them: then the owner is told that they stayed out."""
+_PER_WORD: Final = 0.64
 _TRUSTED_ROLES: Final = frozenset({"doctor", "therapist", "bank", "lawyer"})
 
 
@@ -80,17 +97,20 @@ class Order:
 class RecipientFilter:
     """What one recipient may be shown.
 
-    `left_out` are the topics of each thing that was kept back, `missed` of those that the order is about.
+    `left_out` are the topics of each thing that was kept back, `missed` of those that the order asks for.
     """
 
     def __init__(self, order: Order, stored: Sources, vectors: Mapping[str, Vector]) -> None:
         self._order, self._stored, self._vectors = order, stored, vectors
-        self._words, self._own = words_of(order.text), words_of(order.said)
-        self._named: dict[str, int] = {}
-        self._near: dict[str, float] = {}
-        self._position: dict[str, int] = {}
-        self._fits: dict[str, float] = {}
-        self._known: dict[str, frozenset[Topic]] = {}
+        self._rare_words: dict[str, int] = {}
+        """How many rare words of the owner's order each sentence has."""
+        self._of_matter: set[str] = set()
+        """The sentences with a rare word of what the order is about."""
+        self._nearness: dict[str, float] = {}
+        self._rank: dict[str, int] = {}
+        """The place of each sentence by nearness, from 0."""
+        self._score: dict[str, float] = {}
+        self._topics_found: dict[str, frozenset[Topic]] = {}
         self.left_out: list[frozenset[Topic]] = []
         self.missed: set[Topic] = set()
 
@@ -103,26 +123,30 @@ class RecipientFilter:
         found = list(dict.fromkeys(one for text in texts for one in sentence_texts(text)))
         if not found:
             return
+        in_order, said, matter = (words_of(self._order.text), words_of(self._order.said), matter_of(self._order.said))
         words, rows = [words_of(one) for one in found], np.array([self._vectors[one] for one in found])
         often = Counter(word for one in words for word in one)
         near = nearness(self._order.text, order, found, rows).tolist()
         for n, one in enumerate(words):
-            near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & self._words)) * _OF_WORDS
+            near[n] += min(2.0, sum(max(0.5, 1 / often[word]) for word in one & in_order)) * _PER_WORD
         shown, meant = list[int](), meant_by(order, rows)
         for n in sorted(range(len(found)), key=lambda n: -near[n]):
             again = any(float(rows[n, :WIDTH] @ rows[one, :WIDTH]) > _ALIKE for one in shown)
             shown += [] if again or for_others(found[n], rows[n]) >= CLEAR else [n]
-            self._position[found[n]], self._near[found[n]] = max(0, len(shown) - 1), near[n]
-            named = self._named[found[n]] = sum(often[word] <= _RARE for word in words[n] & self._own)
+            self._rank[found[n]], self._nearness[found[n]] = max(0, len(shown) - 1), near[n]
+            rare = {word for word in words[n] if often[word] <= _RARE}
+            self._rare_words[found[n]] = len(rare & said)
+            self._of_matter |= {found[n]} if rare & matter else set()
             behind = max(0.0, near[shown[0]] - near[n]) if shown else 0.0
-            fits = _RANK * math.log(max(1, len(shown))) + _BEHIND * behind + _OF_NAMED * min(named, 3)
-            self._fits[found[n]] = fits + _MEANT * float(meant[n])
+            score = _PER_RANK * math.log(max(1, len(shown))) + _PER_DISTANCE * behind
+            score += _PER_RARE_WORD * min(len(rare & said), 3)
+            self._score[found[n]] = score + _PER_MEANING * float(meant[n])
 
     def _topics(self, sentence: str) -> frozenset[Topic]:
-        if (known := self._known.get(sentence)) is None:
+        if (known := self._topics_found.get(sentence)) is None:
             vector = self._vectors.get(sentence)
             unknown = frozenset(TOPICS) if self._order.certain else private_topics(sentence)
-            known = self._known[sentence] = unknown if vector is None else touched(sentence, vector)
+            known = self._topics_found[sentence] = unknown if vector is None else touched(sentence, vector)
         return known
 
     def _odds(self, sentence: str) -> float:
@@ -146,28 +170,52 @@ class RecipientFilter:
     def _shows(self, sentence: str, about: bool, secret: bool) -> bool:
         """Whether a sentence may be shown. `about`: only if the order is about it."""
         touches = self._topics(sentence) | (_SECRET if secret else frozenset())
-        recipient, near = self._order.recipient, self._near.get(sentence, 0.0)
-        position = self._position.get(sentence, 0)
-        odds, trusted = self._odds(sentence), recipient.role in _TRUSTED_ROLES
-        fits = self._fits.get(sentence, -math.inf) + _ODDS * odds + _TRUSTED * trusted
-        if about and self._order.certain:
-            shown = fits >= _SHOWN and not (touches and trusted and self._is_of_another(sentence))
-        else:
-            asked = not self._order.named and near >= _MISSED and position < _NAMED
-            shown = asked or odds <= _PLAIN or (not self._order.certain and fits >= _SHOWN_IN_DOUBT)
-        if shown and not touches & _SECRET:
+        fits = self._is_needed(sentence, touches) if about and self._order.certain else self._is_harmless(sentence)
+        if (fits and not touches & _SECRET) or self._is_named(sentence, touches):
             return True
-        words = self._named.get(sentence, 0)
-        named = words >= (1 if touches <= recipient.knows | recipient.named else _NAMED)
-        if named and "secret" not in touches and position < _NAMED and near >= _NAMED_NEAR:
-            return True
-        self.left_out.append(touches - recipient.knows)
-        if near >= _MISSED and position < _NAMED:
-            self.missed |= touches - recipient.knows - (_SECRET - private_topics(sentence))
+        self.left_out.append(touches - self._order.recipient.knows)
+        self._miss(sentence, touches)
         return False
 
+    def _is_needed(self, sentence: str, touches: Set[Topic]) -> bool:
+        """Whether a certain order is so much about a sentence that this outweighs how private it is."""
+        another = touches and self._is_trusted() and self._is_of_another(sentence)
+        return self._weighed(sentence) >= _SHOWN and not another
+
+    def _is_harmless(self, sentence: str) -> bool:
+        """Whether a sentence is plain enough for anybody, or near enough to a message that may be no order."""
+        asked = not self._order.named and self._is_near(sentence, _SURELY_NEAR)
+        needed = not self._order.certain and self._weighed(sentence) >= _SHOWN_IN_DOUBT
+        return asked or self._odds(sentence) <= _PLAIN or needed
+
+    def _is_named(self, sentence: str, touches: Set[Topic]) -> bool:
+        """Whether the owner names what a sentence tells, in the order itself; a secret is named by nobody."""
+        recipient = self._order.recipient
+        least = 1 if touches <= recipient.knows | recipient.named else _WORDS_NAMING
+        named = self._rare_words.get(sentence, 0) >= least and "secret" not in touches
+        return named and self._is_near(sentence, _NEAR_NAMED)
+
+    def _miss(self, sentence: str, touches: Set[Topic]) -> None:
+        """Notes the topics of a sentence that stays out though the order asks for it, for the owner to be told."""
+        said, recipient = self._order.said, self._order.recipient
+        if self._is_near(sentence, _SURELY_NEAR):
+            topics = touches - recipient.knows - (_SECRET - private_topics(sentence))
+            asked = asks_about_life(said) or (sentence in self._of_matter and not is_complete(said))
+            self.missed |= topics if asked else topics & recipient.named
+
+    def _is_near(self, sentence: str, least: float) -> bool:
+        return self._nearness.get(sentence, 0.0) >= least and self._rank.get(sentence, 0) < _NEAREST
+
+    def _is_trusted(self) -> bool:
+        return self._order.recipient.role in _TRUSTED_ROLES
+
+    def _weighed(self, sentence: str) -> float:
+        """How much an order is about a sentence, less how private it is."""
+        score = self._score.get(sentence, -math.inf) + _PER_ODDS * self._odds(sentence)
+        return score + _OF_TRUSTED_ROLE * self._is_trusted()
+
     def shown(self, text: str, *, about: bool = True, sources: Sequence[str] = ()) -> str:
-        """The sentences of a text that may be shown; none where one of them, or where it was `told`, is a secret."""
+        """The sentences of a text that may be shown; none where one of them, or of its `sources`, is a secret."""
         secret = self._is_secret([text, *sources])
         return " ".join(one for one in sentence_texts(text) if self._shows(one, about, secret))
 

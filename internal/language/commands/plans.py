@@ -6,7 +6,7 @@ from typing import Final
 
 from internal.language.commands.amendments import amend_lines
 from internal.language.commands.questions import WEEK, days_of
-from internal.language.commands.recognise import is_order
+from internal.language.commands.recognise import is_command
 from internal.language.dates.normalise import MONTHS
 from internal.language.dates.recurrences import matches_rule
 from internal.language.dates.units import fold
@@ -47,7 +47,7 @@ def plans_within(
 
 def _is_within(sentence: str, at: datetime, first: datetime, last: datetime, language: Language) -> bool:
     folded = fold(sentence)
-    if not _MAY_NAME_DAY.search(folded) or folded.rstrip().endswith("?") or is_order(sentence, at, changes=True):
+    if not _MAY_NAME_DAY.search(folded) or folded.rstrip().endswith("?") or is_command(sentence, at, changes=True):
         return False
     return any(_names(clause, at, first, last, language) for clause in _CLAUSE.split(folded))
 

@@ -145,7 +145,9 @@ def _brief(sentence: str, folded: str, said: Sequence[str]) -> Command | None:
         return None
     tells = any(VERBS.get(form) == "tell" for word in said for form in forms(word))
     asks = folded.rstrip().endswith("?") or any(forms(word) & ASK for word in said[:4])
-    return Command("brief", blank_out(sentence, [match.span()]), sure=True) if tells or asks or match["order"] else None
+    about = blank_out(sentence, [match.span()])
+    alone = folded.startswith("before ") and match.start() == 0 and 0 < len(about.split()) <= _BARE
+    return Command("brief", about, sure=True) if tells or asks or alone or match["order"] else None
 
 
 def asks_about_bot(text: str) -> bool:

@@ -38,6 +38,7 @@ from internal.language.commands.vocabulary import (
 )
 from internal.language.dates.spoken_hours import SPOKEN
 from internal.language.dates.units import Span, blank_out, fold
+from internal.language.discretion.recipients import only_orders_words
 from internal.language.instructions.find import find_instructions
 from internal.language.tasks.completion import DOUBT
 from internal.language.tasks.requests import REMIND, find_tasks
@@ -47,6 +48,7 @@ from internal.language.text.patterns import pattern
 from internal.language.text.slang import spell_out
 from internal.language.text.spelling import Language, sentence_spans, words
 from internal.language.text.tables import all_of, any_of
+from internal.text_caches import cached
 
 _any: Final = partial(any_of, "internal.language.commands")
 _all: Final = partial(all_of, "internal.language.commands")
@@ -116,16 +118,23 @@ def _kept_quote(match: re.Match[str]) -> str:
     return f" {inner} " if len(inner) <= _LONGEST_QUOTED_NAME and len(inner.split()) <= 3 else " " * len(match[0])
 
 
+@cached(4_000)
 def is_order(sentence: str, at: datetime, *, changes: bool = False) -> bool:
-    """Whether a sentence only orders the bot to do something, and so tells of nobody: "forget Tom", "call me Al".
+    """Whether a sentence only orders the bot to do something, and so tells of nobody: "forget Tom", "draft a card".
 
     With `changes` also what orders something about tasks: "cancel the dentist", "remind me to call Tom".
     """
+    return only_orders_words(sentence) or is_command(sentence, at, changes=changes)
+
+
+def is_command(sentence: str, at: datetime, *, changes: bool = False) -> bool:
+    """Whether a sentence orders something else than words."""
     said = spell_out(sentence)
-    kinds = {one.kind for one in find_commands(said, at)}
-    if kinds - {"cancel", "move", "mark"} or find_instructions(said):
+    found = find_commands(said, at)
+    if {one.kind for one in found} - {"cancel", "move", "mark"} or find_instructions(said):
         return True
-    return changes and (bool(kinds and list(_heads(fold(said)))) or any(one.asked for one in find_tasks(said, at)))
+    orders = any(one.sure or not said.isascii() for one in found)  # "Mark is my brother" ticks nothing off
+    return changes and ((orders and any(_heads(fold(said)))) or any(one.asked for one in find_tasks(said, at)))
 
 
 def names_owner(text: str) -> bool:

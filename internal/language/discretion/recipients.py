@@ -8,6 +8,7 @@ from itertools import dropwhile, takewhile
 from typing import Final, Literal
 
 from internal.language.discretion.sensitivity import Topic, fold, pattern, private_topics
+from internal.language.text.openings import LEADING
 from internal.language.text.patterns import ANOTHER
 from internal.language.text.spelling import words as listed
 from internal.language.text.tables import table
@@ -43,11 +44,23 @@ _TO_THE_OWNER: Final = re.compile(_SHAPES["to_the_owner"])
 """Orders to tell the owner himself; only clear odds make them words for others."""
 _REMINDED: Final = re.compile(r"\b(?i:remind|напомни(?:ть)?|нагада(?:й|ти))\s+([^\W\d_][\w'-]*)")
 _REMINDED_ONES: Final = listed("the my our his her their all everyone everybody him them")
+_NOUNS: Final = listed(
+    "email e-mail text message post reply answer request word phrase draft pitch outline forward notice thank praise"
+)
 _POLITE: Final = re.compile(r",? ?\b(?:please|пожалуйста|будь ласка)\b,?", re.IGNORECASE)
 _HOW: Final = re.compile(_SHAPES["how"], re.IGNORECASE | re.DOTALL)
 _TO_SOMEBODY: Final = re.compile(r"\b(?:to(?! me\b)|him|her|them|us|ему|ей|им|нам|йому|їй|їм)\b", re.IGNORECASE)
 _ORDERED: Final = re.compile(_SHAPES["ordered"])
 _WHAT_TO_SAY: Final = re.compile(_SHAPES["what_to_say"])
+_BEGINS: Final = re.compile(_SHAPES["begins"].replace("LEADING", LEADING))
+"""The first word of a sentence behind polite words and "can you"."""
+_IMPERATIVE, _NOUN, _FOR_ONESELF, _STATES_BESIDE = (
+    re.compile(_SHAPES[name]) for name in ("imperative", "noun", "for_oneself", "states_beside")
+)
+"""A Cyrillic verb that orders; what shows an English verb to be a noun ("email from HR"); what is written for the owner
+("write that Tom moved"); a clause with a statement of its own behind an order."""
+_OF_LIFE, _COMPLETE = re.compile(_SHAPES["of_life"]), re.compile(_SHAPES["complete"])
+"""An order for a text about the owner or how somebody is; and one that says itself what the text is to say."""
 _READS: Final = re.compile(r"(?:read|open|show|прочти|прочитай|открой|покажи|відкрий)(?!\w)", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(r"[\w-]+\.(?:[a-z]{3,4}|docx|xlsx|pptx|html|md|py)\b", re.IGNORECASE)
 
@@ -70,11 +83,12 @@ _OTHERS: Final = Recipient("others", frozenset())
 @dataclass(frozen=True, slots=True)
 class _Known:
     """The words of recipients.json. Words after `stops` are the message, not the recipient; `plain` words mean
-    nothing."""
+    nothing; verbs of `makes` order words only with a kind of text."""
 
     asks: frozenset[str]
     before_asks: frozenset[str]
     orders: frozenset[str]
+    makes: frozenset[str]
     genres: frozenset[str]
     stops: frozenset[str]
     plain: frozenset[str]
@@ -173,6 +187,22 @@ def orders_words(text: str) -> bool:
     return (ordered or _WHAT_TO_SAY.search(words) is not None) and not for_the_asker(text)
 
 
+def only_orders_words(sentence: str) -> bool:
+    """Whether a sentence begins with an order for words and states nothing: "draft a card for Ann", "набросай пост"."""
+    said, known = fold(sentence), _known()
+    begun = _BEGINS.match(said)
+    if begun is None or _STATES_BESIDE.search(said) or for_the_asker(sentence):
+        return False
+    verb, after = begun["verb"], said[begun.end() :]
+    if verb in known.makes:
+        ordered = not known.genres.isdisjoint(_TOKEN.findall(after)[:_REACH])
+    elif verb.isascii():
+        ordered = verb in known.orders and bool(after.strip(" .!")) and not (verb in _NOUNS and _NOUN.match(after))
+    else:
+        ordered = verb in known.orders and bool(begun["asked"] or _IMPERATIVE.fullmatch(verb))
+    return ordered and not _FOR_ONESELF.match(after)
+
+
 def forms_of(text: str) -> frozenset[str]:
     """What the words of a message tell of its reader; `for_others` weighs them beside its vector."""
     known, words = _known(), fold(text)
@@ -245,6 +275,23 @@ def _reminds_others(text: str) -> bool:
         return False
     named = found[1][0].isupper() or fold(found[1]) in _REMINDED_ONES
     return named or _role(_known(), [fold(found[1])]) is not None
+
+
+def asks_about_life(text: str) -> bool:
+    """Whether an order wants a text about the owner, or about how he or somebody is: "what's new with me"."""
+    return _OF_LIFE.search(fold(text)) is not None and not is_complete(text)
+
+
+def is_complete(text: str) -> bool:
+    """Whether an order says its whole content itself, and so needs nothing that is known: "that I'll be late"."""
+    return _COMPLETE.search(fold(text)) is not None
+
+
+def matter_of(text: str) -> frozenset[str]:
+    """The words of what an order is about, without those for whom it is; as `words_of` has them."""
+    known, tokens = _known(), _TOKEN.findall(fold(text))
+    ordered = next((n for n, one in enumerate(tokens) if one in known.orders or one in known.genres), -1)
+    return words_of(" ".join(dropwhile(lambda one: one not in known.stops, tokens[ordered + 1 :])))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -27,6 +27,8 @@ def meant(text: str) -> tuple[int, ...]:
         "brief me on Anna",
         "what should I know about Anna before our meeting?",
         "tell me about Anna before I see her",
+        "before I meet Anna",
+        "Before my call with Anna tomorrow",
         "расскажи про Аню перед встречей",
         "Напомни, что важно знать об Ане перед встречей",
         "что я знаю про Аню перед звонком?",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from rapidfuzz import fuzz
 
+from internal.language.discretion.recipients import only_orders_words
 from internal.language.text.spelling import sentence_spans
 from internal.language.text.unmarked_questions import asks_unmarked
 
@@ -20,7 +21,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(
-    r"\?\W*$|^\W*(?:расскажи|напомни|покажи|забудь|найди|розкажи|нагадай|знайди|tell me|remind me|forget|find)\b"
+    r"\?\W*$|^\W*(?:(?:расскажи|напомни|покажи|забудь|найди|отмени|удали|перенеси|розкажи|нагадай|знайди|скасуй|відміни"
+    r")(?:те)?|tell me|show me|remind me|forget|find|cancel|reschedule|postpone|delete|erase)\b"
     r"|^\W*(?:(?:а|и|і|and) )?(?:кто|кого|кому|чей|чья|где|куда|откуда|почему|зачем|сколько|хто|чий|чия|де|куди|звідки"
     r"|чому|навіщо|скільки|(?:что|що) (?:ты|ти|я|у|с|з|о|про|там)|who|whom|whose|where|why"
     r"|what (?:is|are|was|do|did|does|about)|how (?:is|are|was|old|many|much))\b[^,]*$",
@@ -36,7 +38,7 @@ def asks(sentence: str) -> bool:
 
 def asks_plainly(sentence: str) -> bool:
     """Whether a mark or the first words show a question or an order; works without dictionaries."""
-    return bool(_ASKING.search(sentence.strip()))
+    return bool(_ASKING.search(sentence.strip())) or only_orders_words(sentence)
 
 
 def cleaned(sentence: str) -> str:

@@ -9,7 +9,8 @@ from internal.agents.archivist.offline.kinship import called_so, gender_fits, ge
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.amendments import amend_lines
-from internal.language.commands.recognise import is_order
+from internal.language.commands.recognise import is_command
+from internal.language.discretion.recipients import only_orders_words
 from internal.language.kinship.words import Relation, circle_through
 from internal.language.names.introductions import is_own_name
 from internal.language.names.mentions import NameMention, find_people
@@ -116,7 +117,7 @@ class Reading:
             self._hear(line)
             return
         spans = sentence_spans(line.text)
-        orders = {n for n, (start, end) in enumerate(spans) if is_order(line.text[start:end], line.at)}
+        orders = {n for n, (start, end) in enumerate(spans) if is_command(line.text[start:end], line.at)}
         sightings = [one for one in self._sightings(line.text) if not is_own_name(one, line.text)]
         named = self._by_sentence([one for one in sightings if one.sentence not in orders], line)
         for number, (start, end) in enumerate(spans):
@@ -264,7 +265,8 @@ class Reading:
         return len(circles) > 1 and Circle.FAMILY.value in circles
 
     def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[NameMention, Dossier]]) -> None:
-        if asks(sentence):
+        ordered = only_orders_words(sentence)
+        if (asks(sentence) and not ordered) or is_command(sentence, line.at, changes=True):
             self._speak_of(dossier for _, dossier in inside)
             return
         for mention, dossier in inside:
@@ -273,7 +275,7 @@ class Reading:
             return
         meant = [dossier for _, dossier in inside] or list(self._continued(sentence))
         for subject in {id(dossier): dossier for dossier in meant}.values():
-            subject.said.append(sentence)
+            subject.said += [] if ordered else [sentence]  # somebody is named by an order, and nothing told of him
             subject.lines.add(line.number)
         self._speak_of(meant)
 

@@ -45,6 +45,7 @@ from internal.agents.role_words import asks_kinship, roles_of, says_more_than_na
 from internal.language.chronicle.lines import NOTHING_KNOWN
 from internal.language.commands.amendments import amended
 from internal.language.commands.recognise import is_order
+from internal.language.discretion.recipients import only_orders_words
 from internal.language.instructions.find import find_instructions
 from internal.language.kinship.words import MY
 from internal.language.names.mentions import find_people
@@ -260,8 +261,7 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         quoted = [_quoted([one], said, request, speech) for one in lines]
         who = [speech.subject(one) for one in found[:_MAX_QUOTED]] if asked_name(said) and tells else []
         return "\n".join((_before(quoted[0], "".join(quoted[1:]), speech), *who))
-    guess = _of_strangers(request, said, speech) or _guess(said, request, known, speech)
-    return speech("cannot-write") if orders_writing(said) and guess == speech("nothing") else guess
+    return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
 
 
 def _related(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
@@ -295,8 +295,7 @@ def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speec
     """The memories of the kind asked for, else the facts that answer; empty if there is neither."""
     if kept := of_kind(said, request.memories) or of_kind(request.query, request.memories):
         return _memories(kept, request, speech)
-    answers = answering(said, request.facts) or answering(request.query, request.facts)
-    if not answers:
+    if not (answers := answering(said, request.facts) or answering(request.query, request.facts)):
         return ""
     older = answers[0].text
     lines = newest_about(said, request, names, older) or newest_about(request.query, request, names, older)
@@ -326,11 +325,12 @@ def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
 
 
 def _guess(said: str, request: ResponderRequest, known: Sequence[Subject], speech: _Speech) -> str:
-    likely = likely_people(said, request.relevant_people)
-    if not likely:
-        return speech("nothing")
-    guesses = (subject for subject in known if subject.person in likely)
-    return "\n".join((speech("perhaps"), *(f"- {speech.subject(guess)}" for guess in guesses)))
+    if orders_writing(said) or only_orders_words(said):
+        return speech("cannot-write")
+    likely = {person.id for person in likely_people(said, request.relevant_people)}
+    guesses = [one for one in known if one.person and one.person.id in likely and says_more_than_names(one.person)]
+    listed = [f"- {speech.subject(guess)}" for guess in guesses]
+    return "\n".join((speech("perhaps"), *listed)) if listed else speech("nothing")
 
 
 def _facts(facts: Sequence[RecalledFact], request: ResponderRequest, speech: _Speech) -> str:

@@ -43,8 +43,11 @@ class AskedPeople:
         self.named = bool(self.terms or self._roles)
 
     def spoken_of(self, text: str) -> bool:
-        """Whether a line may be about those asked about without a word of what is asked: the owner says "we"."""
-        return self.named or any(token.key in SPEAKER for token in tokens(text))
+        """Whether a line names those asked about, or begins with "he"; the owner says "I" or "we"."""
+        said = tokens(text)
+        if self.named:
+            return self.same(text, terms_in(text)) or any(token.key in OTHERS for token in said[:_BEGINS])
+        return any(token.key in SPEAKER for token in said)
 
     def may_be_about(self, subjects: Set[str]) -> bool:
         """Whether a line that touches these subjects may tell what is asked."""
@@ -79,12 +82,19 @@ class AskedPeople:
             return False
         return not self.begins_with_somebody(text)
 
+    def may_go_on(self, text: str) -> bool:
+        """Whether a line that takes up a word of another may be about those asked about, as nobody else is named."""
+        if not self.named or self.same(text, terms_in(text)):
+            return self.not_another(text)
+        begins = [token.key for token in tokens(text)[:_BEGINS]]
+        return SPEAKER.isdisjoint(begins) and _OWN.isdisjoint(begins[:1]) and not self.begins_with_somebody(text)
+
     def continue_in(self, found: Sequence[SaidLine], line: SaidLine) -> bool:
         """Whether a line of no other subject goes on from what was just said: of nobody, or of "her"."""
         last, of, keys = found[-1], subjects_of(line.text), {token.key for token in tokens(line.text)}
         if line.speaker or line.in_file or not last.at or not line.at or line.at - last.at > _BURST:
             return False
-        if not self.named and (self.begins_with_somebody(line.text) or tokens(line.text)[0].key in {*SPEAKER, *_OWN}):
+        if self.begins_with_somebody(line.text) or tokens(line.text)[0].key in {*SPEAKER, *_OWN}:
             return False  # a statement of its own
         if keys & OTHERS or of & self._asked:
             return True

@@ -18,10 +18,19 @@ from internal.language.worker.embedding import passage_states
 _CLAUSE: Final = re.compile(
     r"(?<=[,;:—–])\s+|\s+(?=(?:but|and|though|because|но|и|а|хотя|але|та|і|й|хоча|проте|бо)\s)", re.IGNORECASE
 )
+_NAMES: Final[dict[Topic, re.Pattern[str]]] = {
+    "health": re.compile(r"\b(?:health|wellbeing|здоров\w*|самочувств\w*|самопочутт\w*)", re.IGNORECASE),
+    "money": re.compile(r"\b(?:money|finances?\b|деньг\w*|финанс\w*|грош\w*|фінанс\w*)", re.IGNORECASE),
+}
 _SURELY: Final = 1.0
 """Log-odds of a topic that leave no doubt."""
 _OF_ALL: Final = words("know new up знать знати дело дела справа справи новый нового новий")
 """Of questions that ask for everything about somebody."""
+
+
+def topics_named(said: str) -> frozenset[Topic]:
+    """The private topics that a question names as such: "how is my health"."""
+    return frozenset(topic for topic, name in _NAMES.items() if name.search(said))
 
 
 def discreet(
@@ -41,7 +50,7 @@ def discreet(
     asked = {term for word in meant if not word & people for term in word}
     if not asked:
         return request, known, str
-    topics, subjects = private_topics(said), subjects_of(said)
+    topics, subjects = private_topics(said) | topics_named(said), subjects_of(said)
 
     def fits(part: str) -> bool:
         return not _secrets(part, topics, subjects) or bool(asked & terms_in(part) or subjects & subjects_of(part))

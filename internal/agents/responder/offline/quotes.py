@@ -15,13 +15,16 @@ from typing import Final
 
 from internal.agents.model import ResponderRequest
 from internal.agents.responder.offline.asked_people import SPEAKER, AskedPeople
+from internal.agents.responder.offline.discretion import topics_named
 from internal.agents.responder.offline.intent import intent_of
 from internal.agents.responder.offline.people_in_dialogue import author_of, speaker_of
 from internal.agents.responder.offline.pictures import subjects_of_file, without_question
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.agents.responder.offline.updates import newest_update, of_other_days, states
+from internal.agents.role_words import roles_of
 from internal.language.commands.amendments import amend_lines, amending
 from internal.language.commands.recognise import is_order
+from internal.language.discretion.sensitivity import private_topics
 from internal.language.facts.occasions import is_occasion
 from internal.language.names.person_names import NAMED, name_boosts
 from internal.language.names.places import place_ids
@@ -96,18 +99,19 @@ def newest_about(
     asked, subjects = [word for word in meant if not word <= _PARTICLES] or meant, _subjects_asked(said, names)
     people = AskedPeople(said, [*names, *_asker(said, request)], roles, request.owner.language, subjects)
     reader = _LineReader(lines, asked, subjects, people, older)
-    found = [line for line in reader.answering() if not _only_orders(line.text, request.now)]
-    found = _with_update(found, lines, older, people, subjects, reader.besides)
+    found = _with_update(reader.answering(), lines, older, people, subjects, reader.besides)
     if not found and subjects:
         exchanges = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
         found = [replace(line, change=True) for line in exchanges if people.same(line.text, terms_in(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
+    if older and people.named:  # a fact answers: what may be about anybody is left out
+        chosen = [line for line in chosen if people.spoken_of(line.text) or overtakes(line, older, said)]
     replaced = bool(chosen) and bool(changed_subjects(chosen[0].text) & subjects) and chosen[0].change
     if replaced or any(overtakes(chosen[0], line.text, said) for line in chosen[1:]):
         return chosen[:1]
     if not people.named or (chosen and chosen[0].change):
-        return chosen
-    return [*_last_states(lines, chosen, people, request.now), *chosen]
+        return chosen or _of_topic(said, asked, lines, people)
+    return [*_last_states(lines, chosen, people), *chosen]
 
 
 class _LineReader:
@@ -152,7 +156,7 @@ class _LineReader:
         share = sum(bool(there & word) for word in self._asked) / max(len(self._asked), 1)
         touches, goes_on = self._touches(line, there), self._goes_on(line, there)
         fits = touches or self._fits(line, there, share)
-        if not (goes_on and self._people.not_another(line.text)) and not (fits and self._people.same(line.text, there)):
+        if not (goes_on and self._people.may_go_on(line.text)) and not (fits and self._people.same(line.text, there)):
             return
         change = (goes_on or touches) and tells_change(line.text)
         self._found.append(replace(line, share=share, change=change, follows=goes_on))
@@ -184,7 +188,7 @@ class _LineReader:
             changed
             and bool(self._found or self._older)
             and not (of and self._subjects)
-            and self._people.spoken_of(line.text)
+            and (self._people.named or self._people.spoken_of(line.text))
         )
 
 
@@ -227,15 +231,27 @@ def repeats(text: str, part: str) -> bool:
     return words in whole
 
 
-def _only_orders(text: str, now: datetime) -> bool:
-    """Whether every sentence of a line orders the bot to do something: that is nothing to remember."""
-    return all(is_order(text[start:end], now, changes=True) for start, end in sentence_spans(text))
+def _stated(line: SaidLine, now: datetime) -> SaidLine:
+    """The line without sentences that only order the bot to do something: they are nothing to remember."""
+    parts = [line.text[start:end] for start, end in sentence_spans(line.text)]
+    stated = [part for part in parts if not is_order(part, line.at or now, changes=True)]
+    return line if len(stated) == len(parts) else replace(line, text=" ".join(map(str.strip, stated)))
 
 
 def _subjects_asked(said: str, names: Sequence[str]) -> frozenset[str]:
     """The subjects of a question; the Lada whom the owner knows is no car."""
     named = [one.text for one in tokens(said) if names and name_boosts(one.text, {0: names}).get(0, 0.0) >= NAMED]
     return subjects_asked(re.sub("|".join(map(re.escape, named)), " ", said) if named else said)
+
+
+def _of_topic(said: str, asked: Sequence[Set[str]], lines: Sequence[SaidLine], people: AskedPeople) -> list[SaidLine]:
+    """The newest lines that touch a private topic, for a question that only names it: "how is my health"."""
+    topics = topics_named(said)
+    if not topics or not all(any(map(topics_named, word)) for word in asked):
+        return []
+    touching = [line for line in lines if not line.speaker and topics & private_topics(line.text)]
+    own = [line for line in touching if people.not_another(line.text) and not roles_of(line.text)]
+    return own[: -_LAST_SAID - 1 : -1]
 
 
 def _of_oneself(line: SaidLine) -> bool:
@@ -259,9 +275,7 @@ def _chosen(lines: Sequence[SaidLine], *, newest: bool) -> list[SaidLine]:
     return [lines[position] for position in sorted({most, last}, reverse=True)]
 
 
-def _last_states(
-    lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: AskedPeople, now: datetime
-) -> list[SaidLine]:
+def _last_states(lines: Sequence[SaidLine], chosen: Sequence[SaidLine], people: AskedPeople) -> list[SaidLine]:
     """What was last said of those asked about that is so now, newer than what was chosen, the newest first."""
     found: list[SaidLine] = []
     for line, before in pairwise([*reversed(lines), SaidLine("")]):
@@ -273,7 +287,7 @@ def _last_states(
         if of_other_days(line.text, chosen[0].text if chosen else "", people):
             continue
         text = line.text if people.same(line.text, terms_in(line.text)) else people.in_two_lines(before, line)
-        if text and not _only_orders(text, now):
+        if text:
             found.append(replace(line, text=text, change=True))
     return found
 
@@ -305,11 +319,13 @@ def _lines(request: ResponderRequest) -> list[SaidLine]:
     in_order = list(once.values())
     in_order.reverse()
     in_order.sort(key=lambda line: line.at or _NOW)
-    return amend_lines(
+    amended = amend_lines(
         in_order,
         lambda line: None if line.speaker or line.in_file else (line.text, line.at),
         lambda line, text: replace(line, text=text, amended=True),
     )
+    stated = [line if line.in_file else _stated(line, request.now) for line in amended]
+    return [line for line in stated if line.text]
 
 
 def _only_nods(text: str) -> bool:

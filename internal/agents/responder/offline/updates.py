@@ -61,11 +61,11 @@ def newest_update(
 
     def may_update(line: SaidLine) -> bool:
         of = subjects_of(line.text)
-        beside = bool(of and subjects) and people.named and not of & subjects and not answering & terms_in(line.text)
+        beside = bool(of and subjects) and not of & subjects and not answering & terms_in(line.text)
         beside = beside or of_other_days(line.text, older, people)
         beside = beside or not states(subjects, line.text)
         stated = not (line.speaker or line.in_file) and tells_state(line.text)
-        return stated and not beside and people.not_another(line.text) and not terms_in(line.text) <= known
+        return stated and not beside and people.may_go_on(line.text) and not terms_in(line.text) <= known
 
     likely = sorted(((signs(line), line) for line in filter(may_update, later)), key=lambda one: -one[0])[:_MOST]
     odds = [

@@ -84,15 +84,40 @@ def test_a_fuller_name_becomes_an_alias() -> None:
 def test_what_the_bot_is_ordered_to_do_tells_of_nobody() -> None:
     """Neither whom it shall forget, nor how it shall call its owner, nor how it shall write."""
     said = {
-        "ru": ["удали пожалуйста всё что знаешь про Вадика", "зови меня Верочка", "Меня зовут Вера, я врач."],
-        "uk": ["відтепер звертайся до мене Ольга Іванівна", "пиши мені тільки українською і коротко"],
-        "en": ["forget all that stuff about Tom", "call me Katie from now on", "My name is Kate and I'm a nurse."],
+        "ru": [
+            "удали пожалуйста всё что знаешь про Вадика",
+            "зови меня Верочка",
+            "Меня зовут Вера, я врач.",
+        ],
+        "uk": [
+            "відтепер звертайся до мене Ольга Іванівна",
+            "пиши мені тільки українською і коротко",
+            "Скасуй концерт Юрчика",
+        ],
+        "en": [
+            "forget all that stuff about Tom",
+            "call me Katie from now on",
+            "My name is Kate and I'm a nurse.",
+        ],
     }
     for language, lines in said.items():
         for line in lines:
             assert proposed({"lang": language, "say": [line]}) == [], line
     (operation,) = proposed({"say": ["Забудь, кстати, про отпуск. Вадик уволился."]})
     assert operation["person"]["bio"] == "Вадик уволился."
+
+
+@pytest.mark.parametrize(
+    ("language", "order"),
+    [
+        ("en", "Draft a birthday card for Philippa"),
+        ("ru", "Напиши Андрею поздравление с юбилеем"),
+        ("uk", "склади тост для Романа"),
+    ],
+)
+def test_an_order_for_words_names_somebody_and_tells_nothing_of_him(language: str, order: str) -> None:
+    """His profile has no word of it."""
+    assert [one["person"]["bio"] for one in proposed({"lang": language, "say": [order]})] in ([], [""])
 
 
 def test_a_known_name_in_the_other_alphabet_is_an_alias() -> None:

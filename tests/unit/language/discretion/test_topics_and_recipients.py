@@ -6,8 +6,12 @@ import pytest
 
 from internal.language.discretion.meaning import for_others, touched
 from internal.language.discretion.recipients import (
+    asks_about_life,
     asks_for_himself,
+    is_complete,
+    matter_of,
     names_role,
+    only_orders_words,
     only_says_how,
     orders_words,
     readers_of,
@@ -234,3 +238,46 @@ def test_what_the_owner_names_is_his_to_tell() -> None:
 def test_another_is_no_friend(text: str, named: bool) -> None:
     """The forms of "другой" are not those of "друг"."""
     assert names_role(text) is named
+
+
+@pytest.mark.parametrize(
+    ("sentence", "ordered"),
+    [
+        ("Draft a text to Caleb about what's new with me", True),
+        ("Could you compose a short toast for Dad?", True),
+        ("набросай сообщение Ренате про переезд", True),
+        ("можешь написать Оле, что встреча отменяется", True),
+        ("склади тост для Романа", True),
+        ("Email from HR: Yvette's leave is approved", False),
+        ("I wrote Yvette a long letter", False),
+        ("Написала Ренате письмо вчера", False),
+        ("Напиши Андрею, у него завтра день рождения", False),
+        ("Відповідь від школи прийшла", False),
+        ("Write that Rufus works at Aviva now", False),
+    ],
+)
+def test_an_order_for_words_states_nothing(sentence: str, ordered: bool) -> None:
+    """Unless it is for the owner's own memory, or says something beside the order."""
+    assert only_orders_words(sentence) is ordered
+
+
+@pytest.mark.parametrize(
+    ("order", "life", "complete"),
+    [
+        ("Draft a text to Caleb about what's new with me", True, False),
+        ("напиши Ренате, как у меня дела", True, False),
+        ("напиши вчительці, чому ми не прийдемо", True, False),
+        ("email Harriet that I'm running late", False, True),
+        ("напиши Ренате, что я приду", False, True),
+        ("Draft a birthday card for Philippa", False, False),
+    ],
+)
+def test_an_order_asks_about_a_life_or_says_all_itself(order: str, life: bool, complete: bool) -> None:
+    """Only the first has something to be looked up for it."""
+    assert (asks_about_life(order), is_complete(order)) == (life, complete)
+
+
+def test_for_whom_an_order_is_belongs_not_to_its_matter() -> None:
+    """Harriet is not what a letter to her is about."""
+    assert not matter_of("write a birthday card for Harriet")
+    assert matter_of("write mum about Harriet's knee") >= matter_of("Harriet's knee")
