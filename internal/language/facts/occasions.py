@@ -193,11 +193,12 @@ def _only_one(sentence: str, people: Sequence[Span]) -> int | None:
 def parents(sentence: str, people: Sequence[Span]) -> set[int]:
     """Those to whom a child is born, which is not their own birthday: "Зоя родила дочку", "у Зои родилась дочка"."""
     birth, born = _GAVE_BIRTH.search(sentence), _BORN.search(sentence)
-    return {
-        number
-        for number, (start, _) in enumerate(people)
-        if (birth and start < birth.end()) or (born and _TO_PARENT.search(sentence[:start]))
-    }
+    found: set[int] = set()
+    for number, (start, _) in enumerate(people):
+        with_one = number - 1 in found and _AND.fullmatch(sentence, people[number - 1][1], start)
+        if (birth and start < birth.end()) or (born and (_TO_PARENT.search(sentence[:start]) or with_one)):
+            found.add(number)
+    return found
 
 
 def called_off(sentence: str) -> str | None:

@@ -62,7 +62,9 @@ WORK = re.compile(
 )
 FRIENDLY = re.compile(r"\bдруж(?:у|им|имо|ит|ить)\b|учились вместе|вчилися разом|grew up with|hang out", re.IGNORECASE)
 NAMING = words("зовут звать звали зовуть звати звали називають named called is")
-NOT_BETWEEN = words("и а но или та але чи of and or but до к ко от від из із з с со у в во для from to with at in")
+NOT_BETWEEN = words(
+    "и а но или та але чи of and or but до к ко от від из із з с со у в во для from to with at in for by on"
+)
 """Words that another person follows: "записав батька до кардіолога Олега Романюка"."""
 THEIRS = words("his her their its your his его её ее их его твой твоя твои його її їх їхній їхня їхні твій твоя твої")
 REFLEXIVE = words(
@@ -132,7 +134,7 @@ def no_name(text: str, start: int, end: int) -> bool:
 
 def possessor_named(key: str) -> str:
     """The name in a possessive adjective: Оля of "олин"; else an empty text. Those in -ов are surnames."""
-    found = None if ordinary(key) else _OWNED.fullmatch(key)
+    found = None if ordinary(key) or given_names(key) else _OWNED.fullmatch(key)
     bases = [found["stem"] + ending for ending in "ая"] if found else []
     return next((one.spelling for base in bases for one in given_names(base) if not one.declined), "")
 

@@ -141,7 +141,8 @@ def _possessor(
     if before in MY or (position + 1 < span.start and text_tokens[position + 1].key in MY):
         return None
     if _may_be_subjects(text_tokens, position, span, spans):
-        return ""
+        of = _accompanied(text_tokens, position - 1, spans)
+        return "" if of is None else of
     if before in marks.WITH or before in marks.BORE:
         return _accompanied(text_tokens, position - 1, spans)
     return _who_has(text_tokens, position, spans)

@@ -53,6 +53,7 @@ def relations(lang: str, *said: str) -> list[tuple[str, str, str]]:
         ("en", ["My sister Kate lives with her husband Andriy"], ["Kate SISTER_OF owner", "Andriy MARRIED_TO Kate"]),
         ("ru", ["Зоя родила дочку Аню"], ["Аня DAUGHTER_OF Зоя"]),
         ("ru", ["Сын Елисей пошёл в школу, учительницу зовут Марина Олеговна"], ["Елисей SON_OF owner"]),
+        ("ru", ["Сестра Катя вышла замуж, мужа зовут Олег"], ["Катя SISTER_OF owner", "Олег MARRIED_TO Катя"]),
         ("ru", ["Сестра живёт с мужем Андреем"], ["Андрей SIBLING_SPOUSE_OF owner"]),
     ],
 )  # fmt: skip
@@ -74,6 +75,7 @@ def test_relations_beside_names_become_typed_facts(lang: str, said: Sequence[str
         ("uk", "Якби моя сестра Надія приїхала"),
         ("en", "Quillon's brother Teddy is our dentist"),
         ("ru", "Олин брат Петя приехал"),
+        ("en", "Anna lives in Berlin and her mother works for Zalando"),
         ("ru", "Катя поругалась с тренером Иваном"),
         ("uk", "Катя говорила з братом Олегом"),
         ("en", "Anna wrote to Kate that her husband Mark is ill"),
