@@ -70,7 +70,7 @@ _WHICH: Final = (
 )
 _END: Final = pattern(
     rf"\b(?:до|к|by|before|until|till)\s+(?:{_MONTH_WORD})\b(?!\s+\d)"
-    r"|\b(?:до|к|в|by|before|until|till|at|на)\s+(?:the\s+)?(?:самого\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+"
+    r"|\b(?:до|к|в|by|before|until|till|at|на|не\s+(?:поз|піз)\w+)\s+(?:the\s+)?(?:самого\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+"
     rf"(?:the\s+)?{_WHICH}(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year|{_MONTH_WORD})\b"
     rf"|\b(?:наприкінці|в кінці|в конце)\s+{_WHICH}(?:тижня|місяця|року|недели|месяца|года)\b"
 )

@@ -33,8 +33,9 @@ _OVER = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"(?<!\w)(?:(?:does|do|did|is|are|was|were|has|have|had|can|will)(?: not|n['’]t)|not|never|untrue|false|wrong"
-    r"|не|никогда|ніколи|нема|немає|неправда|ошибка|помилка)(?!\w)",
+    r"(?<!\w)(?:(?:does|do|did|is|are|was|were|has|have|had|can|will)(?: not|n['’]t)"
+    r"|(?:has|have|had|is|are) no|not|never|untrue|false|wrong|mistake"
+    r"|не|нет|никогда|ніколи|нема|немає|неправда|ошибка|помилка)(?!\w)",
     re.IGNORECASE,
 )
 _NOT_A_DENIAL = re.compile(

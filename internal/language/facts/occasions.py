@@ -151,7 +151,7 @@ def _by_words(
 ) -> Iterator[NamedOccasion]:
     heads_first = bool(days and people) and days[0].start < min(start for start, _ in people)
     for number, day in enumerate(days):
-        word = min(words, key=lambda one: _distance(one.span(), (day.start, day.end)))
+        word = min(words, key=lambda one: _apart(sentence, one.span(), (day.start, day.end)))
         kind, region = str(word.lastgroup), _region(days, number, len(sentence), heads_first=heads_first)
         years = _years(sentence if len(days) == 1 else _clause(sentence, day))
         if _party_only(sentence, word, kind, day) or (_SINCE.match(word[0]) and years is None):
@@ -169,6 +169,11 @@ def _by_words(
         whose = _whose(sentence, word.span(), near, people, kind)
         if whose is not None:
             yield _occasion(sentence, kind, day, whose, at, years)
+
+
+def _apart(sentence: str, word: Span, day: Span) -> tuple[bool, int]:
+    """How far a word stands from a day: whether in another clause, and by how many characters."""
+    return _CLAUSE_BORDER.search(sentence, min(word[1], day[1]), max(word[0], day[0])) is not None, _distance(word, day)
 
 
 def _clause(sentence: str, day: _Day) -> str:
