@@ -109,7 +109,7 @@ class AskedPeople:
 
     def in_two_lines(self, before: SaidLine, line: SaidLine) -> str:
         """Both lines, if the first names those asked about, and the second, of nobody, goes on at once."""
-        goes_on = before.at and line.at and line.at - before.at <= _BURST and not self.begins_with_somebody(line.text)
+        goes_on = before.at and line.at and line.at - before.at <= _BURST and self.may_go_on(line.text)
         tells = tells_change(before.text) or tells_change(line.text)
         continued = goes_on and tells and not before.speaker and self.same(before.text, terms_in(before.text))
         return f"{before.text.rstrip(' .')}.\n{line.text}" if continued else ""

@@ -101,7 +101,8 @@ def newest_about(
     reader = _LineReader(lines, asked, subjects, people, older)
     found = _with_update(reader.answering(), lines, older, people, subjects, reader.besides)
     if not found and subjects:
-        exchanges = (line for line in reversed(lines) if not line.speaker and tells_exchange(line.text))
+        other = (line for line in reversed(lines) if not line.speaker and people.may_be_about(subjects_of(line.text)))
+        exchanges = (line for line in other if tells_exchange(line.text))
         found = [replace(line, change=True) for line in exchanges if people.same(line.text, terms_in(line.text))][:1]
     chosen = _chosen([line for line in found if not line.outdated] or found, newest=bool(subjects))
     if older and people.named:  # a fact answers: what may be about anybody is left out
@@ -175,7 +176,8 @@ class _LineReader:
     def _goes_on(self, line: SaidLine, there: Set[str]) -> bool:
         """Whether the owner takes up a rare word of a line found before, or of the older fact."""
         from_there = self._begun if self._known <= there else self._begun | self._taken_up
-        return not line.speaker and bool(from_there & {term[:_STEM] for term in there})
+        about = self._people.named or self._people.may_be_about(subjects_of(line.text))
+        return not line.speaker and about and bool(from_there & {term[:_STEM] for term in there})
 
     def _fits(self, line: SaidLine, there: Set[str], share: float) -> bool:
         """Whether a line shares enough words with the question, or tells a change of whom it asks about."""
@@ -186,7 +188,7 @@ class _LineReader:
         changed = not line.speaker and tells_change(line.text) and states(self._subjects, line.text)
         return (share >= _HALF and not beside) or (
             changed
-            and bool(self._found or self._older)
+            and bool((self._found or self._older) and (self._subjects or self._people.named))
             and not (of and self._subjects)
             and (self._people.named or self._people.spoken_of(line.text))
         )

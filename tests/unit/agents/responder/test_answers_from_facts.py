@@ -60,6 +60,24 @@ def test_a_question_is_answered_with_its_fact(question: str, reply: str) -> None
     assert answer(question) == reply
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "reply", "beside"),
+    [
+        ("ru", "Где работает Петров?", "Петров работает в ACME", "Я ушёл из Озона и теперь в Авито"),
+        ("uk", "Де живе Катя?", "Катя живе у Києві", "Разом з Андрієм нарешті купили новий човен"),
+        ("en", "where does Bob live?", "Bob moved to Boston.", "Got a new flat, the rent is 900"),
+    ],
+)
+def test_news_of_others_does_not_come_before_a_fact(language: str, question: str, reply: str, beside: str) -> None:
+    """Neither the owner's nor of somebody whom the question does not name."""
+    said = DialogueLine("user", beside, at=NOW)
+    owner = OwnerProfile(1, "Оля", None, language, "UTC")  # type: ignore[arg-type]
+    fact = tuple(one for one in FACTS if one.text == reply)
+    dialogue = (said, DialogueLine("assistant", "…"), DialogueLine("user", question))
+    answered = compose(ResponderRequest(owner, "Laplaced", "", (), (), dialogue, NOW, question, facts=fact))
+    assert answered.startswith(reply.rstrip("."))
+
+
 @pytest.mark.parametrize("question", ["Де живе мама?", "Где живёт моя мама?", "Where does my mother live?"])
 def test_a_relative_is_asked_for_by_kinship(question: str) -> None:
     """The fact of whoever is called so answers, and nobody else's of the same kind."""
