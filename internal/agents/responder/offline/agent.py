@@ -297,15 +297,13 @@ def _asked_for(request: ResponderRequest, said: str, names: Sequence[str], speec
         return _memories(kept, request, speech)
     if not (answers := answering(said, request.facts) or answering(request.query, request.facts)):
         return ""
-    older = answers[0].text
-    lines = newest_about(said, request, names, older) or newest_about(request.query, request, names, older)
-    newer = [
-        line
-        for line in lines
-        if not any(repeats(line.text, fact.text) for fact in answers) and line.newer_than(answers[0].said_at)
-    ][:1]
+    first = answers[0]
+    names = [*names, first.source] if first.source and not first.about_owner and facts_about(said, [first]) else names
+    lines = newest_about(said, request, names, first.text) or newest_about(request.query, request, names, first.text)
+    fresh = (line for line in lines if line.newer_than(first.said_at))
+    newer = [line for line in fresh if not any(repeats(line.text, fact.text) for fact in answers)][:1]
     quoted = _quoted(newer, said, request, speech)
-    if newer and overtakes(newer[0], answers[0].text, said):
+    if newer and overtakes(newer[0], first.text, said):
         return quoted.rstrip()
     facts = _facts(answers[: 1 if newer else None], request, speech)
     return _before(quoted, facts, speech) if newer and newer[0].overrides else quoted + facts

@@ -61,21 +61,31 @@ def test_a_question_is_answered_with_its_fact(question: str, reply: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "reply", "beside"),
+    ("language", "question", "whose", "relation", "fact", "beside"),
     [
-        ("ru", "Где работает Петров?", "Петров работает в ACME", "Я ушёл из Озона и теперь в Авито"),
-        ("uk", "Де живе Катя?", "Катя живе у Києві", "Разом з Андрієм нарешті купили новий човен"),
-        ("en", "where does Bob live?", "Bob moved to Boston.", "Got a new flat, the rent is 900"),
+        (
+            "en",
+            "where does Caleb live?",
+            "Caleb",
+            "LIVES_IN",
+            "Caleb moved to Leeds",
+            "Got a new flat, the rent is 900",
+        ),
+        ("en", "where does Rufus work?", "Rufus", "WORKS_FOR", "Rufus works at Barclays", "I left my job at Lidl"),
+        ("ru", "где живёт Вера?", "Вера", "LIVES_IN", "Вера переехала в Тулу", "Вместе с Андреем купили лодку"),
+        ("ru", "сколько я зарабатываю?", "", "", "Зарабатываю 120 тысяч", "Купил новый велосипед за 40 тысяч"),
     ],
 )
-def test_news_of_others_does_not_come_before_a_fact(language: str, question: str, reply: str, beside: str) -> None:
-    """Neither the owner's nor of somebody whom the question does not name."""
-    said = DialogueLine("user", beside, at=NOW)
+def test_news_of_others_does_not_come_before_a_fact(
+    language: str, question: str, whose: str, relation: str, fact: str, beside: str
+) -> None:
+    """Neither the owner's nor of somebody whom the question does not name, nor about another subject."""
     owner = OwnerProfile(1, "Оля", None, language, "UTC")  # type: ignore[arg-type]
-    fact = tuple(one for one in FACTS if one.text == reply)
-    dialogue = (said, DialogueLine("assistant", "…"), DialogueLine("user", question))
-    answered = compose(ResponderRequest(owner, "Laplaced", "", (), (), dialogue, NOW, question, facts=fact))
-    assert answered.startswith(reply.rstrip("."))
+    known = RecalledFact(1, "f1", fact, relation=relation, source=whose or "Оля", about_owner=not whose, said_at=SINCE)
+    said = [DialogueLine("user", text, at=at) for text, at in ((fact, SINCE), (beside, NOW))]
+    dialogue = (*said, DialogueLine("assistant", "…"), DialogueLine("user", question))
+    answered = compose(ResponderRequest(owner, "Laplaced", "", (), (), dialogue, NOW, question, facts=[known]))
+    assert answered == f"{fact} [F1]."
 
 
 @pytest.mark.parametrize("question", ["Де живе мама?", "Где живёт моя мама?", "Where does my mother live?"])
