@@ -328,14 +328,14 @@ class _MentionFinder:
         return replace(related, kin=(stated.relation, *stated.owners), kin_of=named)
 
     def _owner(self, of: NameSpan | str, sentence: int) -> tuple[CircleName | None, str | None]:
-        """The circle and the name of the person whose relation is stated, as far as the text before says them.
-
-        A pronoun means a name if the sentence has only one of its gender before: "Kate lives with her husband".
-        """
+        """The circle and the name of whose relation is stated; "her" is the only woman named before in the sentence."""
         if isinstance(of, str):
             gender = marks.PRONOUNS.get(of)
-            fitting = [one for one in self._found if None in (gender, _gender(one)) or _gender(one) == gender]
-            names = {one.name for one in fitting if gender and one.sentence == sentence}
+            fitting = [one for one in self._found if None in (gender, gender_of(one)) or gender_of(one) == gender]
+            begin, same = self._bounds[sentence][0], [one for one in fitting if one.sentence == sentence]
+            earlier = [one.key for one in self._tokens if same and begin <= one.start < same[0].start]
+            others = any(marks.PRONOUNS.get(key) == gender for key in earlier)  # "his grandpa Lou and his sister"
+            names = set() if others or gender is None else {one.name for one in same}
             circle = fitting[-1].circle if fitting and of in marks.PRONOUNS else None
             return circle, names.pop() if len(names) == 1 else None
         name, _ = self._restored(of, None) if not self._tokens[of.start].latin else (self._written(of), None)
@@ -380,7 +380,8 @@ def _join_usernames(mentions: Sequence[NameMention], text: str) -> list[NameMent
     return joined
 
 
-def _gender(mention: NameMention) -> Gender | None:
+def gender_of(mention: NameMention) -> Gender | None:
+    """The gender of a mention, else that of its first name, if all its bearers have the same."""
     return mention.gender or gender_of_name(mention.name)
 
 

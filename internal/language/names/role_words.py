@@ -149,7 +149,8 @@ def _possessor(
 
 
 def _who_has(text_tokens: Sequence[Token], position: int, spans: Sequence[NameSpan]) -> int | NameSpan | str | None:
-    for index in range(position - 1, max(position - 1 - _LOOK_BACK, 0), -1):
+    last = position if text_tokens[position].opens else max(position - 1 - _LOOK_BACK, 0)
+    for index in range(position - 1, last, -1):
         if text_tokens[index].key in marks.HAS:
             found = _someone(text_tokens, index - 1, spans)
             return _pronoun(text_tokens[index - 1]) if found is None else found

@@ -7,8 +7,6 @@ from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.role_words import calling
 from internal.language.kinship.kinds import kin_of_word
 from internal.language.kinship.words import MY, Relation, relations
-from internal.language.names.given_names import gender_of_name
-from internal.language.names.mentions import NameMention
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, tokens, words
 from internal.people.model import Circle, Person
@@ -71,8 +69,3 @@ def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
 def gender_fits(gender: Gender | None, wanted: Gender | None) -> bool:
     """Whether a word of the wanted gender may mean a person of this gender; True if one is unknown."""
     return gender is None or wanted is None or gender == wanted
-
-
-def gender_of(mention: NameMention) -> Gender | None:
-    """The gender of a mention, else that of its first name, if all its bearers have the same."""
-    return mention.gender or gender_of_name(mention.name)

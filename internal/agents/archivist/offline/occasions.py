@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from internal.agents.archivist.offline.bio_quotes import cleaned
-from internal.agents.archivist.offline.kinship import gender_fits, gender_of
+from internal.agents.archivist.offline.kinship import gender_fits
 from internal.agents.archivist.offline.people import Dossier, Reading, SentenceReading
 from internal.language.facts.occasion_names import KINDS, day_attributes, day_words, occasion_words
 from internal.language.facts.occasions import OWNER, NamedOccasion, called_off, find_occasions, parents
@@ -14,6 +14,7 @@ from internal.language.facts.statements import Judge, stated
 from internal.language.kinship.kinds import kin_of_word
 from internal.language.kinship.words import Relation, possessor, relations
 from internal.language.names.mention_words import POSSESSIVE, possessor_named
+from internal.language.names.mentions import gender_of
 from internal.language.text.spelling import name_key, text_language, tokens
 from internal.people.model import Circle
 
@@ -88,7 +89,11 @@ def _candidates(said: SentenceReading) -> list[Candidate]:
     """The people who may be meant; "Tom's mom" and "мама Тома" are not the owner's relatives."""
     named: list[Candidate] = [(one.start - said.start, one.end - said.start, dossier) for one, dossier in said.named]
     roles = {one.start - said.start: gender_of(replace(one, gender=None)) for one, _ in said.named if one.kin}
-    found = [one for one in named if _ITSELF.match(said.text, one[1]) or not _is_possessive(said.text[one[0] : one[1]])]
+    found = [
+        one
+        for one in named
+        if _ITSELF.match(said.text, one[1]) or not possessor_named(name_key(said.text[one[0] : one[1]]))
+    ]
     words = tokens(said.text)
     for index, token in enumerate(words):
         own = _ITSELF.match(said.text, token.end) is not None
@@ -116,10 +121,6 @@ def _candidates(said: SentenceReading) -> list[Candidate]:
 def _kind(relation: Relation) -> str | None:
     kin = kin_of_word(relation.word)
     return kin.kind if kin is not None else None
-
-
-def _is_possessive(word: str) -> bool:
-    return bool(possessor_named(name_key(word)))
 
 
 _ITSELF: Final = re.compile(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from internal.agents.archivist.offline.bio_quotes import asks
-from internal.agents.archivist.offline.kinship import called_so, gender_fits, gender_of, kin_in, meaning
+from internal.agents.archivist.offline.kinship import called_so, gender_fits, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
 from internal.language.commands.amendments import amend_lines
@@ -13,7 +13,7 @@ from internal.language.commands.recognise import is_command
 from internal.language.discretion.recipients import only_orders_words
 from internal.language.kinship.words import Relation, circle_through
 from internal.language.names.introductions import is_own_name
-from internal.language.names.mentions import NameMention, find_people
+from internal.language.names.mentions import NameMention, find_people, gender_of
 from internal.language.names.name_words import is_fond_form, name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
 from internal.language.text.morphology import Gender
