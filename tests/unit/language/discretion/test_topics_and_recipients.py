@@ -267,6 +267,7 @@ def test_an_order_for_words_states_nothing(sentence: str, ordered: bool) -> None
         ("Draft a text to Caleb about what's new with me", True, False),
         ("напиши Ренате, как у меня дела", True, False),
         ("напиши вчительці, чому ми не прийдемо", True, False),
+        ("напиши Роману, що в мене нового", True, False),
         ("email Harriet that I'm running late", False, True),
         ("напиши Ренате, что я приду", False, True),
         ("Draft a birthday card for Philippa", False, False),
