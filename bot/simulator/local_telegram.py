@@ -22,6 +22,7 @@ from bot.shared.child_process import log_as, stop_with
 # A predecessor whose parent was killed needs a moment to notice.
 _PREDECESSOR_GRACE = 5.0
 _SHUTDOWN_GRACE = 2
+_OTHER_PORT = "another one is set by telegram.local.port (LAPLACED_TELEGRAM__LOCAL__PORT)"
 
 
 class CannotStart(Exception):
@@ -101,7 +102,8 @@ def _bound(host: str, port: int) -> socket.socket:
         except OSError as error:
             listener.close()
             if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-                reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
+                taken = error.errno == errno.EADDRINUSE
+                reason = f"is taken; {_OTHER_PORT}" if taken else f"cannot be used: {error.strerror}"
                 raise CannotStart(f"port {port} {reason}") from None
             time.sleep(0.1)
 
