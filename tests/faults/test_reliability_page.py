@@ -65,6 +65,23 @@ def test_what_was_broken_is_told(tmp_path: Path) -> None:
     assert "- seed 7, batch 1: lost: a message of two lines" in text
 
 
+def test_what_an_earlier_page_tells_beyond_its_rows_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was broken, words about it, and the faults placed by hand, although nothing new is recorded of them."""
+    broken = Verdict(messages=90, lost=1, violations=["lost: a message"])
+    append(KILLS, asdict(replace(PASSED, verdict=broken)), tmp_path / "first")
+    monkeypatch.setenv(RECORD_VARIABLE, str(tmp_path / "first"))
+    record("model", "429", "waits")
+    first = page(tmp_path / "first")
+    assert "- seed 7, batch 1: lost: a message" in first
+    before = first.replace("lost: a message\n", "lost: a message\n\nSince abc1235 it waits.\n")
+    append(KILLS, asdict(replace(PASSED, seed=8, verdict=broken)), tmp_path / "second")
+    text = page(tmp_path / "second", before)
+    assert text.count("Not as promised:") == 1
+    assert text.index("- seed 7, batch 1") < text.index("Since abc1235 it waits.") < text.index("- seed 8, batch 1")
+    assert "| 429 | waits | 1 | 1 |" in text
+    assert page(tmp_path / "second", text) == text
+
+
 def test_faults_are_grouped_by_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal cases are one row, a failed one is seen in it; without the variable nothing is recorded."""
     monkeypatch.delenv(RECORD_VARIABLE, raising=False)

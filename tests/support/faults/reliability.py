@@ -1,4 +1,4 @@
-"""Writes docs/reliability.md from what the torture run recorded; nothing in it is written by hand."""
+"""Writes docs/reliability.md from what the torture run recorded. What an earlier page tells beyond that stays."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ to a model (*prompts*), and in nothing that inline search and the pages of the M
 those where one does. The test is `tests/acceptance/test_canaries_everywhere.py`; a row is one run of its long form.
 """
 
+_BROKEN = "Not as promised:"
 _MEASURES = (
     ("messages", "messages"),
     ("lost", "lost"),
@@ -117,10 +118,13 @@ _IN_WINDOW = (
 
 
 def page(folder: Path, before: str = "") -> str:
-    """The whole page, from the records in the folder; series that only the page as it was `before` tells of stay."""
+    """The whole page, from the records in the folder.
+
+    Series, notes and faults placed by hand that only the page as it was `before` tells of stay.
+    """
     kills, faults = records(KILLS, folder), records(FAULTS, folder)
     runs = _fleet(records(FLEET, folder), before) + _canaries(records(CANARIES, folder), before)
-    return HEAD + _random(kills, before) + runs + (_by_hand(faults) if faults else "")
+    return HEAD + _random(kills, before) + runs + (_by_hand(faults) if faults else _chapter(before, BY_HAND))
 
 
 def write_page(folder: Path, path: Path) -> None:
@@ -140,7 +144,8 @@ def _random(batches: Sequence[Json], before: str) -> str:
     window = _with_all(_only_before(before, of_window, window, (0, 1)) + window, 2)
     if not rows:
         return ""
-    return RANDOM + "\n" + _table(head, rows) + WINDOW + "\n" + _table(of_window, window) + _broken(batches)
+    notes = _notes(batches, _chapter(before, RANDOM))
+    return RANDOM + "\n" + _table(head, rows) + WINDOW + "\n" + _table(of_window, window) + notes
 
 
 def _fleet(batches: Sequence[Json], before: str) -> str:
@@ -152,7 +157,7 @@ def _fleet(batches: Sequence[Json], before: str) -> str:
     rows = _only_before(before, head, rows, (1, 2)) + rows
     if not rows:
         return ""
-    return WORKERS + "\n" + _table(head, rows) + _broken(batches)
+    return WORKERS + "\n" + _table(head, rows) + _notes(batches, _chapter(before, WORKERS))
 
 
 def _fleet_name(batches: Sequence[Json]) -> list[str]:
@@ -165,16 +170,26 @@ def _fleet_name(batches: Sequence[Json]) -> list[str]:
 def _canaries(runs: Sequence[Json], before: str) -> str:
     rows = [[str(run["at"])[:10], *(str(run[key]) for key in _OF_CANARIES[1:])] for run in runs]
     rows = _only_before(before, _OF_CANARIES, rows, (1, 3)) + rows
-    return SIDES + "\n" + _table(_OF_CANARIES, rows) if rows else ""
+    return SIDES + "\n" + _table(_OF_CANARIES, rows) + _notes([], _chapter(before, SIDES)) if rows else ""
 
 
-def _broken(batches: Sequence[Json]) -> str:
-    broken = [
+def _chapter(before: str, now: str) -> str:
+    """The chapter of the earlier page under the heading with which `now` begins, with its heading; else empty."""
+    _, heading, rest = before.partition(f"\n{now.splitlines()[1]}\n")
+    return heading + rest.partition("\n## ")[0].rstrip("\n") + "\n" if heading else ""
+
+
+def _notes(batches: Sequence[Json], chapter: str) -> str:
+    """What stands below the last table of the earlier chapter, and what else was broken in these batches."""
+    kept = chapter[chapter.rfind("\n| ") + 1 :].partition("\n")[2].strip("\n") if "\n| " in chapter else ""
+    broken = (
         f"- seed {b['seed']}, batch {b['number']}: {_shortened(' '.join(text.split()))}"
         for b in batches
         for text in b["verdict"]["violations"]
-    ]
-    return "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
+    )
+    if new := [line for line in broken if line not in kept]:
+        kept = "\n\n".join(filter(None, (kept, "" if _BROKEN in kept else _BROKEN, "\n".join(new))))
+    return f"\n{kept}\n" if kept else ""
 
 
 def _shortened(violation: str) -> str:
