@@ -23,8 +23,8 @@ import numpy as np
 from internal.language.commands.meaning import LONGEST, WEIGHTS, meant_pages
 from internal.language.commands.questions import may_open
 from internal.language.dates.units import fold
-from internal.language.discretion import meaning
-from internal.language.discretion.meaning import STEM_WEIGHT, stems_of
+from internal.language.text import linear_model
+from internal.language.text.linear_model import STEM_WEIGHT, stems_of
 from internal.language.worker.embedding import embed_queries
 
 FOLDER = Path(__file__).parent
@@ -128,7 +128,7 @@ def use(known):
     """Has the program use these weights instead of any others."""
     rows = {stem: np.array(row, np.float32) for stem, row in known["stems"].items()}
     arrays = (tuple(known["kinds"]), np.array(known["vector"], np.float32), np.array(known["bias"], np.float32), rows)
-    meaning._kinds = lambda _: arrays
+    linear_model._kinds = lambda _: arrays
 
 
 def found_by(known, texts):

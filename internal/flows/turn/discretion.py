@@ -28,7 +28,7 @@ from internal.flows.views.memory import memory_lines
 from internal.knowledge import service as knowledge
 from internal.knowledge.facts import citations
 from internal.knowledge.model import AUDIENCE, GROUP, TEAM
-from internal.language.discretion.meaning import Vector, for_others
+from internal.language.discretion.meaning import for_others
 from internal.language.discretion.recipients import (
     for_the_asker,
     may_be_for_others,
@@ -43,6 +43,7 @@ from internal.language.instructions.find import find_instructions
 from internal.language.instructions.topics import topics_of
 from internal.language.names.forms import case_forms
 from internal.language.search.followups import leans_on_dialogue
+from internal.language.text.linear_model import Vector
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import StateEmbedder
 from internal.people import repository as people

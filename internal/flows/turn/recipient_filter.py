@@ -13,7 +13,7 @@ import numpy as np
 
 from internal.agents.model import DialogueLine, PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.dialogue.snapshots.model import SnapshotItem
-from internal.language.discretion.meaning import WIDTH, Vector, for_others, meant_by, nearness, topic_odds, touched
+from internal.language.discretion.meaning import WIDTH, for_others, meant_by, nearness, topic_odds, touched
 from internal.language.discretion.recipients import (
     CLEAR,
     Recipient,
@@ -23,6 +23,7 @@ from internal.language.discretion.recipients import (
     words_of,
 )
 from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
+from internal.language.text.linear_model import Vector
 from internal.language.text.spelling import words as listed
 from internal.people.model import Person
 

@@ -6,7 +6,7 @@ The weights belong to multilingual-e5-small; `benchmarks/page_questions/train.py
 from pathlib import Path
 from typing import Final
 
-from internal.language.discretion.meaning import Vector, kind_chances
+from internal.language.text.linear_model import Vector, kind_chances
 
 WEIGHTS: Final = Path(__file__).with_name("page_weights.json")
 LONGEST: Final = 20

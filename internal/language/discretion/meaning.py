@@ -12,20 +12,17 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from internal.language.discretion.recipients import forms_of
 from internal.language.discretion.sensitivity import TOPICS, Topic, private_topics
+from internal.language.text.linear_model import Vector
 
-Vector = NDArray[np.float32]
 Matter = Topic | Literal["any"]
 _MATTERS: Final[tuple[Matter, ...]] = (*TOPICS, "any")
 
 WIDTH: Final = 384
 """Components of the vector itself, behind which those of inner layers may stand."""
 WEIGHTS: Final = Path(__file__).with_name("weights.json")
-STEM_WEIGHT: Final = 0.15
-"""How much the beginning of a word counts beside the vector."""
 _TOUCHED: Final = -0.3
 """Log-odds from which a sentence touches a topic: the safe side of even."""
 _SPREAD: Final = 0.125
@@ -35,24 +32,6 @@ _SPREAD: Final = 0.125
 @cache
 def _weights() -> dict[str, Any]:
     return dict(json.loads(WEIGHTS.read_text(encoding="utf-8")))
-
-
-@cache
-def _kinds(weights: Path) -> tuple[tuple[str, ...], Vector, Vector, dict[str, Vector]]:
-    """The kinds, the weights of a vector for each, their biases, and the weights of the beginnings of words."""
-    known: dict[str, Any] = json.loads(weights.read_text(encoding="utf-8"))
-    stems = {stem: np.array(row, np.float32) for stem, row in known["stems"].items()}
-    return tuple(known["kinds"]), np.array(known["vector"], np.float32), np.array(known["bias"], np.float32), stems
-
-
-def kind_chances(weights: Path, text: str, vector: Vector) -> dict[str, float]:
-    """The chance that a text is of each kind that a file of weights tells apart."""
-    kinds, rows, bias, known = _kinds(weights)
-    odds = rows @ vector + bias
-    for stem in stems_of(text) & known.keys():
-        odds = odds + np.float32(STEM_WEIGHT) * known[stem]
-    shares = np.exp(odds - odds.max())
-    return dict(zip(kinds, map(float, shares / shares.sum()), strict=True))
 
 
 @cache
@@ -127,9 +106,3 @@ def usual() -> Vector:
 
 def script_of(text: str) -> str:
     return "other" if re.search("[а-яіїєґ]", text.casefold()) else "latin"
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """The beginnings of the words of a text; that of the first once more, marked."""
-    found = [word[:5] for word in re.findall(r"[^\W\d_]+", text.casefold())]
-    return frozenset([*found, *(f"1{one}" for one in found[:1])])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from internal.language.discretion.meaning import Vector, kind_chances
+from internal.language.text.linear_model import Vector, kind_chances
 
 WEIGHTS: Final = Path(__file__).with_name("statement_weights.json")
 TASKS: Final = ("promise", "mine")

@@ -11,11 +11,12 @@ from typing import Final
 from internal.agents.responder.offline.asked_people import SPEAKER, AskedPeople
 from internal.agents.responder.offline.said_line import SaidLine
 from internal.language.commands.vocabulary import readings
-from internal.language.discretion.meaning import Vector, usual
+from internal.language.discretion.meaning import usual
 from internal.language.facts.occasions import is_occasion
 from internal.language.names.places import place_ids
 from internal.language.search.subjects import subjects_of, tells_change, tells_state
 from internal.language.search.terms import terms_in
+from internal.language.text.linear_model import Vector
 from internal.language.text.spelling import tokens
 from internal.language.worker.embedding import embed_queries
 from internal.text_caches import cached

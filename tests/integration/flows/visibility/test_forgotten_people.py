@@ -76,6 +76,26 @@ async def test_of_two_of_one_name_the_other_stays(talk: Talk) -> None:
     assert await shown(talk) == ["Бачила Жанну в парку", "Ivan called"]
 
 
+async def test_a_line_that_was_judged_is_judged_anew_when_something_changes(talk: Talk) -> None:
+    """One filter, as in a running bot: a request, its undoing, somebody else of that name, and the erasing."""
+    kept = PromptFilter(talk.database, KEY)
+    at = talk.clock.now() - timedelta(days=1)
+    found = [RecalledPassage(1, "message", "a", [PassageLine(at, "Olena", "Бачила Жанну в парку")])]
+    (person,) = await known(talk, "Жанна Тимчук")
+    assert await kept.passages(OWNER, found) == found
+    asked = await talk.write(lambda c: ask_forget(c, OWNER, person, now=talk.clock.now()))
+    assert await kept.passages(OWNER, found) == []
+    await talk.write(lambda c: undo(c, OWNER, asked.id))
+    assert await kept.passages(OWNER, found) == found
+    await talk.write(lambda c: ask_forget(c, OWNER, person, now=talk.clock.now()))
+    (other,) = await known(talk, "Жанна Бойко")
+    assert await kept.passages(OWNER, found) == found
+    await talk.write(lambda c: ask_forget(c, OWNER, other, now=talk.clock.now()))
+    talk.clock.advance(UNDO_WINDOW.total_seconds() + 60)
+    assert await ForgettingService(talk.database, talk.clock, KEY).erase_due() == 2
+    assert await kept.passages(OWNER, found) == []
+
+
 @pytest.mark.parametrize("erased", [False, True])
 async def test_passages_lose_such_lines_and_keep_their_numbers(talk: Talk, erased: bool) -> None:
     """A passage that was found by such a line is gone, one that only stood beside it loses the line."""
