@@ -22,8 +22,6 @@ from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from benchmarks.page_questions.train import everyday_messages, learn, use
 from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.occasions import occasion_facts
@@ -54,20 +52,6 @@ def examples(name):
         yield kind.replace("-", "none"), language, SLOT.sub(r"\2", text), people
 
 
-def tested():
-    """The kinds and texts of the sentences of tests: what the rules know, and what is near to it and states nothing."""
-    data = FOLDER.parent.parent / "tests/data"
-    kinds = {"waiting": "promise", "promise": "mine", "task": "mine", "contact": "rhythm", "-": "none"}
-    promises = yaml.safe_load((data / "promises.yaml").read_text(encoding="utf-8"))
-    yield from ((kinds[found.partition(":")[0]], text) for rows in promises["said"].values() for text, found in rows)
-    yield from (("none" if index == "-" else "done", text) for text, index in promises["settled"])
-    for rows in promises["foreseen"].values():
-        yield from (("none" if found == "-" else "promise", text) for text, found in rows)
-    for text, *found in yaml.safe_load((data / "occasions.yaml").read_text(encoding="utf-8")):
-        kind = found[0][0] if found else "none"
-        yield (kind if kind in (*OCCASIONS, "none") else "event"), text
-
-
 @cache
 def sentences():
     """The language and text of each sentence of the open memory set, in a fixed disorder."""
@@ -88,7 +72,7 @@ def judged(text):
 
 def learned(names):
     rows = [(kind, text) for name in names for kind, _, text, _ in examples(name)]
-    return learn([*rows, *tested()], [text for _, text in sentences()[:EVERYDAY]], vector, EVERYDAY)
+    return learn(rows, [text for _, text in sentences()[:EVERYDAY]], vector, EVERYDAY)
 
 
 def read(text, language, people=(), judge=judged):
